@@ -51,7 +51,7 @@ class Cache(Generic[K, V]):
             return self._kept[key]
 
     def get_many(self, keys: Iterable[K]) -> dict[K, V]:
-        """The values that are kept of these keys; each counts as used."""
+        """The cached values of these keys; each counts as used."""
         with self._lock:
             self._drop_idle()
             kept = self._kept
@@ -75,7 +75,8 @@ class Cache(Generic[K, V]):
                 self._put(key, value)
 
     def get_or_make(self, key: K, make: Callable[[], V]) -> V:
-        """The kept value, or the one that `make` returns. Of threads that make it at once, all get the first."""
+        """The cached value, or the one that `make` returns. If several threads make it at once, all get the first
+        one."""
         found = self.get(key)
         if found is not None:
             return found
@@ -113,7 +114,7 @@ class Cache(Generic[K, V]):
         self._note_use((key,))
 
     def _put_alike(self, values: Mapping[K, V]) -> None:
-        """Values that all count as one: together, that takes a fraction of the time of one by one."""
+        """Put values that all count as size one. Together, that takes a fraction of the time."""
         kept = self._kept
         for key in kept.keys() & values.keys():
             del kept[key]

@@ -293,8 +293,8 @@ class Config(msgspec.Struct, frozen=True):
 
 
 def find_root(folder: Path) -> Path:
-    """The project at or above a folder; the folder itself where nothing makes one. `clew.workspace.root` says what
-    does, and whether it may be read."""
+    """The project at or above a folder; the folder itself where there is none. `clew.workspace.root` says what makes a
+    project."""
     start = folder.resolve()
     if not start.is_dir():
         raise ConfigError(f"'{folder}' is not a folder.", hint="Pass the folder of a project.")
@@ -308,8 +308,8 @@ def load(folder: Path) -> Config:
 
 
 class LiveConfig:
-    """A configuration whose keys that need trust are as the user's trust and the files say now: a server that runs for
-    days must not go on with what the user took back. What a project is made of stays as it was when it was opened."""
+    """A configuration whose keys that need trust are read again at each use: a server that runs for days must not go on
+    with a grant that the user took back. All other keys stay as they were when the project was opened."""
 
     # Implements: REQ-d00261-F
 
@@ -339,8 +339,8 @@ class LiveConfig:
             return self._config
 
     def embedder(self) -> EmbedSettings:
-        """The embedder now. The kind `none` where the configuration cannot be read: a service may not be trusted
-        any more."""
+        """The present embedder; the kind `none` if the configuration cannot be read, because its service may not be
+        trusted any more."""
         try:
             return self.now().embedder
         except ConfigError:
@@ -363,7 +363,7 @@ def _load(root: Path) -> Config:
 
 
 def load_defaults(folder: Path) -> Config:
-    """The configuration that a project has without any file, for what must run although a file cannot be read."""
+    """The configuration of a project without any file, for commands that must run although a file cannot be read."""
     root = find_root(folder)
     return _composed(root, ClewToml(), trust_of(root, {}), ElspaisSettings(), (), ())
 
@@ -546,7 +546,7 @@ def _requirements(root: Path, table: RequirementsTable, elspais: ElspaisSettings
 
 
 def _code(root: Path, table: FoldersTable, elspais: ElspaisSettings, *, named: bool) -> Selection:
-    """`named` says whether folders of elspais count, as its users expect."""
+    """The selection of source files. `named` says whether folders of elspais count, as its users expect."""
     names = tuple(pattern for pattern in elspais.code_patterns if "/" not in pattern)
     skip = _first(table.skip, (*elspais.code_skip_files, *elspais.code_skip_dirs, *elspais.skip))
     patterns = _first(table.patterns, (*CODE_PATTERNS, *names))

@@ -61,7 +61,7 @@ class ProjectParts(Protocol):
         ...
 
     def renewed_after(self, error: StoreCorrupt) -> bool:
-        """True if an error came from a derived file that is rebuilt now, so that asking again helps."""
+        """True if the damaged derived file behind an error is rebuilt now, so that asking again helps."""
         ...
 
     def rebuild_index(self) -> None:
@@ -69,7 +69,7 @@ class ProjectParts(Protocol):
         ...
 
     def drafted_nodes(self) -> "Mapping[str, Node | None]":
-        """The nodes that unsaved drafts changed, as the files have them; None for those that no file defines."""
+        """Nodes that unsaved drafts changed, with their content on disk; None for nodes that are in no file."""
         ...
 
     def drafted_paths(self) -> Collection[str]:
@@ -127,7 +127,7 @@ class Context:
 
     @property
     def state_folder(self) -> Path:
-        """The folder for everything that Clew made of the project."""
+        """The state folder, which holds everything that Clew made of the project."""
         return self.config.root / STATE_FOLDER
 
     @property
@@ -185,9 +185,9 @@ class Context:
 
     @property
     def shared(self) -> "Store | None":
-        """The store of decisions and baselines: the team's where there is one, else the project's. Drafts and records
-        of edits belong to one work tree and stay in the project's. None where the team's cannot be opened; the next use
-        tries again, so that a server goes on by itself once the database is back."""
+        """The store of decisions and baselines: the team's if there is one, else the project's. Drafts and records of
+        edits always stay in the project's, because they belong to one work tree. None if the team's store cannot be
+        opened; the next use tries again."""
         try:
             return self._shared
         except StoreError:
@@ -215,7 +215,7 @@ class Context:
 
     @property
     def team_problem(self) -> StoreError | None:
-        """The reason for which the team's store answers from its copy, or not at all; None where it answers."""
+        """The reason why the team's store answers from its copy, or not at all; None if it answers."""
         stale = getattr(Context._shared.if_made(self), "stale", None)
         return self.shared_problem or (StoreUnreachable(stale) if stale else None)
 
@@ -343,7 +343,7 @@ class Context:
         return "" if inside == "." else inside
 
     def _recover_files(self, store: "Store | None") -> None:
-        """Complete or take back what a killed process was writing, before anything is read."""
+        """Complete or take back the writes of a killed process, before anything is read."""
         from clew.edit.recovery import recover
         from clew.store.restoring import delete_leftover
 

@@ -29,7 +29,7 @@ class Once(Generic[T]):
             return self.value  # type: ignore[return-value]
 
     def end(self) -> T | None:
-        """The value, if it was made; one that is being made is waited for. Afterwards none is made any more."""
+        """The value, if it was made; a value that is being made is waited for. Afterwards no value is made."""
         with self._lock:
             self._has_ended = True
             return self.value
@@ -63,7 +63,7 @@ class lazy(Generic[Owner, T]):  # noqa: N801 - used as `property` is
         return self._once(owner).value
 
     def end(self, owner: Owner) -> T | None:
-        """The part of an object if it was made; one that is being made is waited for. Afterwards none is made."""
+        """The part of an object, if it was made; a part that is being made is waited for. Afterwards it is not made."""
         return self._once(owner).end()
 
     def _once(self, owner: Owner) -> Once[T]:
@@ -72,7 +72,7 @@ class lazy(Generic[Owner, T]):  # noqa: N801 - used as `property` is
 
 
 def close_parts(owner: object) -> None:
-    """End the lazy parts of an object and close those that were made: the last one declared is the first to go."""
+    """End the lazy parts of an object and close those that were made, the last declared first."""
     parts = [each for type_ in type(owner).__mro__ for each in vars(type_).values() if isinstance(each, lazy)]
     for part in reversed(parts):
         made: Any = part.end(owner)

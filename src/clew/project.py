@@ -74,8 +74,7 @@ class Project:
         return self.context.graph
 
     def make_graph(self) -> "Graph":
-        """An empty graph that documents, memories and source code are a part of; each is opened by the first who asks
-        for it."""
+        """An empty graph with the regions of documents, memories and source code; each is opened at its first use."""
         from clew.graph.graph import Graph
         from clew.graph.model import EdgeKind, NodeKind
         from clew.graph.region import LateRegion
@@ -140,7 +139,7 @@ class Project:
 
     @lazy
     def open_cursors(self) -> "OpenCursors":
-        """The place of each session in results that it goes through item by item, as clients of elspais do."""
+        """The open result lists, one for each session, for clients of elspais that read them item by item."""
         from clew.compat.elspais.cursor import OpenCursors
 
         return OpenCursors()
@@ -190,7 +189,7 @@ class Project:
 
     @lazy
     def uses(self) -> "CodeService":
-        """Who uses a function, class or constant, and which tests do."""
+        """Uses of functions, classes and constants, in tests too."""
         from clew.code.service import CodeService
 
         return CodeService(self.config.root, lambda: self.code)
@@ -218,8 +217,8 @@ class Project:
 
     @property
     def register(self) -> "RegisterService":
-        """The register of managed requirements. It needs neither the graph nor the store. As long as there is none, it
-        is looked for again: somebody may make one where it was not looked for before."""
+        """The register of managed requirements. It needs neither the graph nor the store. While there is none, it is
+        looked for at each use, because somebody may create one."""
         from clew.register.service import RegisterService
 
         with self._opening_register:
@@ -339,7 +338,7 @@ class Project:
             log.warning("The search index could not be made in the background: %s", error)
 
     def close(self) -> None:
-        """Stop what runs in the background and let go of the store. Nothing can be asked after that."""
+        """Stop work in the background and close the store. The project cannot be used after that."""
         self._background.stop()
         self.context.stop()
         self._background.close()

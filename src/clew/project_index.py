@@ -124,8 +124,8 @@ class ProjectIndex:
 
     @property
     def engine(self) -> SearchEngine | None:
-        """The engine; None, with the reason in `problem`, where there is none. What kept it away may pass: once in a
-        while it is looked for again, by one at a time, and nobody else waits for that."""
+        """The engine; None, with the reason in `problem`, if it cannot be opened. It is tried again once in a while, by
+        one thread at a time, and nobody else waits for that."""
         if self._engine is None and time.monotonic() >= self._rest_until and self._lock.acquire(blocking=False):
             try:
                 if self._engine is None and not self._closed:
@@ -146,9 +146,8 @@ class ProjectIndex:
     # Keeping it
 
     def sync(self, check: Callable[[], None] = lambda: None) -> WriteCounts:
-        """Bring the units in step with the files, as the graph has read them. Cheap when none changed, here or by
-        another process. What is drafted here and not saved is nobody else's, and the index is everybody's: of a node
-        that a draft changed, the index has what its file says."""
+        """Bring the units in step with the files, as the graph has read them. Cheap if none changed. Unsaved drafts
+        stay out, because the index is shared: a drafted node is indexed as its file has it."""
         with self._lock:
             engine = self.engine
             return WriteCounts() if engine is None else self._sync(engine, check)
@@ -172,8 +171,8 @@ class ProjectIndex:
         return written
 
     def rebuild(self) -> WriteCounts:
-        """Make the index again from the graph, whatever state it is in. Units of other parts are taken over where they
-        can still be read; those parts fill up the rest by themselves."""
+        """Make the index again from the graph, whatever state it is in. Units of other parts are copied if they can be
+        read; those parts fill the rest by themselves."""
         with self._lock:
             others: list[Unit] = []
             if self._engine is not None:
@@ -184,7 +183,7 @@ class ProjectIndex:
         return self.sync()
 
     def make_vectors(self, progress: Progress) -> VectorReport:
-        """Make the vectors that are missing, now."""
+        """Make missing vectors now."""
         engine = self.engine
         if engine is None:
             return VectorReport(note=self.problem)
@@ -229,7 +228,7 @@ class ProjectIndex:
         return found or Relevance({}, (), (problem,) if problem else (), None)
 
     def _synced(self, engine: SearchEngine, check: Callable[[], None]) -> tuple[str, ...]:
-        """Bring the units in step; where that cannot be now, what is there answers, and the note says so."""
+        """Bring the units in step; if that is impossible now, the present units answer, and the note says so."""
         try:
             self._sync(engine, check)
         except _PASSING as error:
@@ -237,8 +236,8 @@ class ProjectIndex:
         return ()
 
     def _asked(self, question: Callable[[SearchEngine], T]) -> tuple[T | None, str | None]:
-        """The answer of the engine, or None and the reason where it gives none. An index that is damaged, or was taken
-        away or replaced by another process, is opened again first."""
+        """The answer of the engine, or None and the reason. An index that is damaged, removed or replaced is opened
+        again first."""
         engine = self.engine
         if engine is None:
             return None, self.problem
@@ -296,8 +295,8 @@ class ProjectIndex:
         return question(engine)
 
     def _successor(self, failed: SearchEngine, error: StoreError, *, discard: bool) -> SearchEngine:
-        """The engine to ask in place of one that failed. Of all who meet the failure, the first opens the index again
-        and the others take what it opened."""
+        """The engine to use in place of one that failed. The first caller that meets the failure opens the index again,
+        and the others use that one."""
         with self._lock:
             if self._closed:
                 raise Cancelled("The project was closed.") from error
@@ -346,7 +345,8 @@ class ProjectIndex:
         )
 
     def _of_team(self) -> tuple[Backend | None, Sharing | None]:
-        """The index in the team's database, where the configuration asks for it; else what is shared of one here."""
+        """The index in the team's database, if the configuration asks for it; else the shared embeddings for an index
+        in files."""
         from clew.store.team import search_schema
 
         config = self._context.config

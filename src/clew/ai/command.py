@@ -81,7 +81,7 @@ class CommandModel:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Stop a program that still runs, and whatever it started in its own session."""
+    """Stop a program that still runs, with all processes that it started in its own session."""
     if process.poll() is not None:
         return
     if os.name == "posix":

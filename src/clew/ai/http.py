@@ -54,7 +54,8 @@ class Service:
     def ask(
         self, body: dict[str, Any], type: type[_Answer], what: str, check: Callable[[], None] = lambda: None
     ) -> _Answer:
-        """The decoded answer, which must be of the type `what`. `check` is called while it arrives and may raise."""
+        """The decoded answer, which must be of the type `what`. `check` is called while the answer arrives and may
+        raise."""
         content = self._send(msgspec.json.encode(body), check)
         try:
             return msgspec.json.decode(content, type=type)
@@ -130,7 +131,8 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def checked_url(url: str, setting: str) -> str:
-    """The address of a service without a slash at its end. ConfigError, which names the setting, where it is none.
+    """The address of a service without a slash at its end. ConfigError, which names the setting, for a text that is not
+    an address.
 
     The message does not repeat the address, because people put passwords into it.
     """
@@ -148,7 +150,7 @@ def checked_url(url: str, setting: str) -> str:
 
 
 def check_key(key: str, url: str, setting: str) -> None:
-    """ConfigError where the key is none, or would travel unencrypted."""
+    """ConfigError for a key that is empty or would travel unencrypted."""
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ConfigError(f"{setting} holds no key.", hint="Set it to the service's key.")
     parts = urlsplit(url)

@@ -19,5 +19,5 @@ class LanguageModel(Protocol):
     """As it is shown to people; holds no secret."""
 
     def answer(self, question: Prompt, check: Callable[[], None]) -> str:
-        """The model's text, as it is. Unavailable where none comes; `check` may raise to stop waiting."""
+        """The model's text, unchanged. Unavailable if the model gives none; `check` may raise to stop waiting."""
         ...

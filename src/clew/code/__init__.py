@@ -1,7 +1,8 @@
 """Questions about source code: who uses a symbol, and which tests run it.
 
-Which symbol a text means, and what is shown of its uses, live here. It may import the layers below the services; names
-are bound in `graph/code/binding`. It must not import another service, or call something a use that is only a word.
+The rule that finds the symbol of a text, and the answers about its uses, live here. It may import the layers below the
+services; names are bound in `graph/code/binding`. It must not import another service, or call something a use that is
+only a word.
 """
 
 # Implements: REQ-d00742

@@ -17,7 +17,7 @@ class ShownSymbol(msgspec.Struct, frozen=True):
     also: tuple[int, ...] = ()
     """Other lines on which it is declared or assigned."""
     uses: int | None = None
-    """How many uses were found, in a list of several definitions."""
+    """The number of uses found, in a list of several definitions."""
 
 
 class ShownUse(msgspec.Struct, frozen=True):
@@ -35,7 +35,7 @@ class ShownUse(msgspec.Struct, frozen=True):
 
 class UsesFound(msgspec.Struct, frozen=True):
     symbol: ShownSymbol | None
-    """What the uses are of; null where several definitions are meant as much."""
+    """The symbol that is used; null where several definitions fit as well."""
     uses: tuple[ShownUse, ...] = ()
     total: int = 0
     unbound: int = 0

@@ -39,7 +39,7 @@ class CodeService:
 
     @property
     def tests(self) -> TestFiles:
-        """Which files hold tests."""
+        """The rule for files of tests."""
         if self._tests is None:
             self._tests = configured(self._text_of)
         return self._tests
@@ -104,8 +104,8 @@ class CodeService:
         )
 
     def _rank(self, symbol: FiledSymbol) -> tuple[bool, bool]:
-        """Definitions of one rank are meant as much: a test or something inside a function is never meant before
-        others."""
+        """The order in which definitions are meant. Definitions of one rank are equally likely; tests and definitions
+        inside functions come last."""
         return symbol.is_test, is_local(self.keeper.file, symbol)
 
     def _defined(self, symbol: FiledSymbol, found: list[FiledSymbol], check: Callable[[], None]) -> ShownSymbol:
@@ -141,7 +141,7 @@ class CodeService:
         return self.tests.holds(path), len(own) + len(other) - 2 * shared
 
     def is_foreign(self, path: str) -> bool:
-        """Whether a program wrote a file, or it was copied from another project."""
+        """True if a program wrote a file, or it was copied from another project."""
         if path.endswith(_MINIFIED) or any(f"/{path}".find(f"/{part}") >= 0 for part in _VENDORED):
             return True
         record = self.keeper.file.record(path)

@@ -1,4 +1,4 @@
-"""Which symbol a text means: one rule for every command and tool that takes a symbol."""
+"""The symbol that a text means: one rule for every command and tool that takes a symbol."""
 
 import posixpath
 import re
@@ -34,7 +34,7 @@ def _in_file(file: CodeFile, path: str, name: str) -> list[FiledSymbol]:
 
 
 def symbol_at(symbols: Sequence[FiledSymbol], line: int) -> FiledSymbol | None:
-    """What a line defines, or else the innermost definition around it."""
+    """The symbol that a line defines, or else the innermost one around it."""
     defined = [each for each in symbols if line in (each.at, each.line)]
     around = [each for each in symbols if each.line <= line <= each.end_line and each.kind in SCOPES]
     named = [each for each in defined if each.kind in SCOPES or not _is_inside_function(each, around)]
@@ -68,7 +68,8 @@ def _is_module(path: str, module: str) -> bool:
 
 
 def _in_order(file: CodeFile, found: list[FiledSymbol]) -> list[FiledSymbol]:
-    """What stands in nothing before members, members before what stands in functions, tests and stubs last."""
+    """Symbols, the likeliest first: tests last, then those inside functions, then stubs; top-level names come before
+    members."""
 
     def place(each: FiledSymbol) -> tuple[bool, bool, bool, int, str, int]:
         is_stub = each.path.endswith(STUBS)
@@ -78,7 +79,7 @@ def _in_order(file: CodeFile, found: list[FiledSymbol]) -> list[FiledSymbol]:
 
 
 def is_local(file: CodeFile, symbol: FiledSymbol) -> bool:
-    """Whether a symbol stands in a function."""
+    """True if a symbol is inside a function."""
     record = file.record(symbol.path)
     parent = symbol.parent
     while record is not None and 0 <= parent < len(record.symbols):

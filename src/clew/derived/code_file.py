@@ -67,7 +67,7 @@ def number_of(name: str) -> int:
 
 
 class Record(NamedTuple):
-    """What was read of one file."""
+    """The record of one file: its symbols and facts."""
 
     path: str
     symbols: tuple[Symbol, ...]
@@ -84,7 +84,7 @@ class SourceFile(msgspec.Struct, frozen=True):
 class FiledSymbol(Symbol, frozen=True, gc=False, array_like=True, kw_only=True):
     path: str
     place: int
-    """Which symbol of the file it is, counted from 0."""
+    """The number of the symbol in its file, from 0."""
 
 
 class FiledImport(msgspec.Struct, frozen=True, gc=False):
@@ -114,7 +114,7 @@ class CodeFile:
         return self._file.opening
 
     def put(self, read: Sequence[tuple[SourceFile, Reading]], gone: Iterable[str] = ()) -> None:
-        """Put records in place of those that the files had."""
+        """Replace the records of files."""
         with self._file.writing_latest() as connection:
             connection.execute("INSERT INTO marks VALUES ('writes', 1) ON CONFLICT DO UPDATE SET value = value + 1")
             for path in (*gone, *(file.path for file, _ in read)):
@@ -158,26 +158,27 @@ class CodeFile:
             return [SourceFile(path, size, int(mtime), digest) for path, size, mtime, digest, *_ in rows]
 
     def has(self, paths: Iterable[str]) -> set[str]:
-        """Those of the paths that are source files."""
+        """The source files among the paths."""
         with self._file.reading_latest() as connection:
             return {
                 path for path in paths if connection.execute("SELECT 1 FROM files WHERE path=?", (path,)).fetchone()
             }
 
     def ending_with(self, end: str) -> list[str]:
-        """Two files at most whose path is, or ends with, some folders and a name."""
+        """The files whose path is, or ends with, some folders and a name; at most two."""
         query = "SELECT path FROM files WHERE path = ? OR substr(path, -?) = ? LIMIT 2"
         with self._file.reading_latest() as connection:
             return [path for (path,) in connection.execute(query, (end, len(end) + 1, f"/{end}"))]
 
     def script_configs(self) -> list[str]:
-        """The files that may say where the names in imports of scripts lead."""
+        """Configuration files that may name targets of imports in scripts."""
         query = "SELECT path FROM files WHERE path LIKE '%sconfig%.json' OR path LIKE '%package.json' ORDER BY path"
         with self._file.reading_latest() as connection:
             return [path for (path,) in connection.execute(query)]
 
     def named_so(self, end: str, limit: int = 50) -> list[FiledImport]:
-        """The imports of scripts by a name with this end that no package can have, or that has a folder before it."""
+        """Imports in scripts of a name with this ending that is not the name of a package, or that has a folder before
+        it."""
         own = "module >= '?' AND module < '@' AND (substr(module, -?) = ? OR substr(module, 3) = ?)"
         return self._imports(f"{own} ORDER BY files.path, line LIMIT ?", len(end) + 1, f"/{end}", end, limit)
 
@@ -194,7 +195,7 @@ class CodeFile:
         return str(row[0]) if row else ""
 
     def in_package(self, package: str) -> list[str]:
-        """The files that say they belong to a package."""
+        """The files of a package."""
         with self._file.reading_latest() as connection:
             rows = connection.execute("SELECT path FROM files WHERE package = ? ORDER BY path", (package,))
             return [path for (path,) in rows]
@@ -208,7 +209,7 @@ class CodeFile:
             return [path for (path,) in rows if "/" not in path[len(start) :]]
 
     def has_folder(self, folder: str) -> bool:
-        """Whether source files are somewhere below a folder."""
+        """True if there are source files somewhere below a folder."""
         with self._file.reading_latest() as connection:
             query = "SELECT 1 FROM files WHERE path >= ? AND path < ?"
             return connection.execute(query, (f"{folder}/", f"{folder}/\U0010ffff")).fetchone() is not None
@@ -221,7 +222,7 @@ class CodeFile:
             return [path for (path,) in connection.execute(query, (pattern,))]
 
     def declared(self, package: str, name: str) -> list[FiledSymbol]:
-        """What files of a package define under a name, not inside of something else."""
+        """Top-level symbols with a name in files of a package."""
         found = self._defining(name, "files.package = ?", package)
         return [each for each in found if each.name == name and each.parent < 0]
 
@@ -232,7 +233,7 @@ class CodeFile:
             return int(row[0]) if row else 0
 
     def mark(self, name: str) -> int:
-        """The number noted under a name; 0 if there is none."""
+        """The number stored under a name; 0 if there is none."""
         with self._file.reading_latest() as connection:
             row = connection.execute("SELECT value FROM marks WHERE name = ?", (f"of {name}",)).fetchone()
             return int(row[0]) if row else 0
@@ -242,13 +243,13 @@ class CodeFile:
             connection.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (f"of {name}", value))
 
     def count(self) -> tuple[int, int]:
-        """How many symbols and files there are."""
+        """The number of symbols, and of files."""
         with self._file.reading_latest() as connection:
             symbols, files = connection.execute("SELECT ifnull(sum(symbols), 0), count(*) FROM files").fetchone()
         return int(symbols), int(files)
 
     def symbol_counts(self) -> dict[str, int]:
-        """How many symbols each source file has."""
+        """The number of symbols in each source file."""
         with self._file.reading_latest() as connection:
             return dict(connection.execute("SELECT path, symbols FROM files").fetchall())
 
@@ -259,8 +260,8 @@ class CodeFile:
         return next((each for each in self.symbols_of(path) if each.qualname == qualname), None)
 
     def named(self, name: str, limit: int = 50) -> list[FiledSymbol]:
-        """The symbols of this name, alone or with the names around it; declarations of what is written elsewhere after
-        the others, tests last."""
+        """The symbols of this name, alone or qualified; declarations without a body come after definitions, tests
+        last."""
         tail = name.rpartition(".")[2]
         same = [each for each in self._defining(tail) if each.name == tail or each.qualname == name]
         found = [each for each in same if each.qualname == name] or [each for each in same if each.name == name]
@@ -275,11 +276,11 @@ class CodeFile:
     # Facts
 
     def record(self, path: str) -> Record | None:
-        """What was read of a file; None for one that is no source file."""
+        """The record of a file; None for one that is not a source file."""
         return self.records((path,)).get(path)
 
     def records(self, paths: Iterable[str]) -> dict[str, Record]:
-        """What was read of files, as far as they are source files."""
+        """The records of the source files among the paths."""
         found: dict[str, Record] = {}
         wanted = "SELECT number, path, content_hash FROM files WHERE path = ?"
         with self._file.reading_latest() as connection:
@@ -290,7 +291,7 @@ class CodeFile:
         return found
 
     def with_name(self, name: str) -> list[Record]:
-        """What was read of the files that define or use a name, in the order of their paths."""
+        """The records of the files that define or use a name, in the order of their paths."""
         query = f"SELECT files.number, files.path, files.content_hash {_OF_NAME} ORDER BY files.path"
         with self._file.reading_latest() as connection:
             return [self._record(connection, *row) for row in connection.execute(query, (number_of(name),)).fetchall()]

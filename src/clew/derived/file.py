@@ -68,12 +68,12 @@ class FileSchema(NamedTuple):
         connection.execute(f"PRAGMA user_version = {self.version:d}")
 
     def is_whole(self, connection: SqliteConnection) -> bool:
-        """True if the file is of this version and has all objects that Clew makes."""
+        """True if the file has the current version and all objects that Clew creates."""
         return _version(connection) == self.version and self.is_own(connection)
 
     # Implements: REQ-d00646-A
     def is_own(self, connection: SqliteConnection) -> bool:
-        """True if the tables, indexes, views and triggers are those that Clew makes, all of them and no others."""
+        """True if the file has exactly the tables, indexes, views and triggers that Clew creates."""
         there = schema_of(connection)
         return not (
             foreign_objects(there, (*self.statements, *self.extra))
@@ -90,7 +90,7 @@ class DerivedFile:
         self._patience = patience
         self._opening = threading.Lock()
         self.notes: tuple[str, ...] = ()
-        """What happened to the file when it was opened."""
+        """Notes on what happened to the file when it was opened."""
         self._met: SqliteConnections | None = None
         """The opening in which damage was met."""
         self._connections = self._open()
@@ -114,13 +114,13 @@ class DerivedFile:
         self._connections.close()
 
     def keep_up(self) -> None:
-        """Open the file that is there now. One in which damage was met is thrown away first."""
+        """Open the present file. A damaged one is thrown away first."""
         if self.met_damage:
             self.renew_damaged()
         self.follow()
 
     def renew_damaged(self) -> None:
-        """Begin with an empty file in place of one in which damage was met. Of all who met it, the first does that."""
+        """Begin with an empty file in place of a damaged one. Of all callers that met the damage, the first does it."""
         with self._opening:
             if self._met is not self._connections or self._connections.is_closed:
                 return
@@ -148,7 +148,7 @@ class DerivedFile:
 
     @contextmanager
     def reading(self) -> Iterator[SqliteConnection]:
-        """One state of the file for a whole block, whatever others write meanwhile."""
+        """One state of the file for a whole block, whatever others write during it."""
         with self._noticing(), self._connections.reading() as connection, self._translated():
             connection.execute("BEGIN")
             try:
@@ -177,7 +177,7 @@ class DerivedFile:
             yield connection
 
     def compact(self) -> None:
-        """Leave no byte of what was deleted in the file or beside it."""
+        """Leave no byte of deleted rows in the file or beside it."""
         compact(self._connections, self._patience)
 
     # Implements: REQ-o00010-D
@@ -248,8 +248,8 @@ class DerivedFile:
     # Implements: REQ-d00645-C
     @contextmanager
     def _noticing(self) -> Iterator[None]:
-        """Note damage, so that the file is rebuilt before it is asked again. A value that cannot be decoded is damage
-        like any other."""
+        """Note damage, so that the file is rebuilt before its next use. A value that cannot be decoded counts as
+        damage."""
         connections = self._connections
         try:
             yield

@@ -103,16 +103,16 @@ class CommitHistory:
     # Filling it
 
     def begin(self, newest: Sequence[str]) -> None:
-        """Note the newest commits of a history of which nothing is noted yet, so that they can be read at once."""
+        """Note the newest commits of a history of which nothing is noted yet, so that they can be shown at once."""
         with self._file.writing_latest() as connection:
             if connection.execute("SELECT 1 FROM marks WHERE name = 'head'").fetchone() is None:
                 rows = ((_PROVISIONAL + len(newest) - place, id) for place, id in enumerate(newest))
                 connection.executemany("INSERT OR IGNORE INTO commits (number, id) VALUES (?, ?)", rows)
 
     def plan(self, head: str, new: Sequence[str], gone: Iterable[str], names: str = "") -> None:
-        """Note the commits that lead to `head`: `new` ones, children before their parents, and which are `gone`. Where
-        `names`, which stands for how authors are called and which commits stand for others, is another one, nothing
-        that was noted before counts, and `new` has to be all."""
+        """Note the commits that lead to `head`: the `new` ones, children before their parents, and those that are
+        `gone`. `names` stands for the mapping of authors and the replacements of commits; if it differs from the noted
+        one, everything noted is dropped, and `new` has to hold all commits."""
         with self._file.writing_latest() as connection:
             before = connection.execute("SELECT value FROM marks WHERE name = 'names'").fetchone()
             if before is not None and before[0] != names:
@@ -143,7 +143,8 @@ class CommitHistory:
             return [id for (id,) in connection.execute(query, (limit,))]
 
     def put(self, records: Sequence[CommitRecord], asked: Sequence[str]) -> None:
-        """Fill in commits. What was asked for and did not come counts as read: git does not have it."""
+        """Fill in commits. A commit that was asked for and did not come counts as read, because git does not have
+        it."""
         with self._file.writing_latest() as connection:
             names = {path for each in records for change in each.changes for path in (change.path, change.old) if path}
             connection.executemany("INSERT OR IGNORE INTO paths (path) VALUES (?)", [(name,) for name in sorted(names)])
@@ -277,7 +278,7 @@ class CommitHistory:
     # What git was asked before
 
     def kept(self, type_: type[T], *about: str) -> T | None:
-        """The value that was stored under these words; None as well if it is damaged."""
+        """The value stored under these words; None also if it is damaged."""
         with self._file.reading_latest() as connection:
             row = connection.execute("SELECT value FROM kept WHERE key = ?", (_key(about),)).fetchone()
         value = unsealed(row[0], _key(about)) if row else None
@@ -336,7 +337,7 @@ class CommitHistory:
 
 
 def _settle(connection: SqliteConnection, numbers: dict[str, int]) -> None:
-    """Give commits that were noted first the numbers that they have among all."""
+    """Renumber the commits that were noted first, now that all are known."""
     query = "SELECT id, number FROM commits WHERE number >= ?"
     for id, before in connection.execute(query, (_PROVISIONAL,)).fetchall():
         if id in numbers:

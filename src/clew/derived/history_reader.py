@@ -59,7 +59,7 @@ class HistoryReader(Keeper):
             return self._history
 
     def ensure(self, seconds: float = DEADLINE_SECONDS) -> HistoryProgress:
-        """Have everything up to HEAD read, and wait for it so long."""
+        """Read everything up to HEAD, and wait at most so long for it."""
         head = git.head(self._root)
         if head is None:
             return HistoryProgress(None, (self._absence(),))

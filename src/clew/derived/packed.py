@@ -33,7 +33,7 @@ class PackedText(NamedTuple):
 
 
 def packs_texts(place: Path) -> bool:
-    """True if a SQLite file has such views; False for one that is damaged, or that an earlier Clew made."""
+    """True if a SQLite file has views of packed texts; False for a damaged one and for one of an earlier Clew."""
     try:
         with closing(_opened(place, read_only=True)) as connections, connections.reading() as connection:
             return bool(connection.execute(_COLUMNS).fetchone() == (4,))
@@ -51,13 +51,13 @@ def packed_texts(place: Path, *, after: int = 0) -> Iterator[PackedText]:
 
 
 def earlier_names(place: Path) -> list[tuple[str, str | None]]:
-    """Each with the path of the file in which is now what had it; None where that is gone."""
+    """Earlier names of files, each with the present path of the file; None if the file is gone."""
     with closing(_opened(place, read_only=True)) as connections, connections.reading() as connection:
         return connection.execute("SELECT name, path FROM earlier_names").fetchall()
 
 
 def take_out(place: Path, numbers: Iterable[int], names: Iterable[str] = ()) -> None:
-    """Take documents and earlier names out of a file, and leave no byte of them and of what was deleted before."""
+    """Remove documents and earlier names from a file, and every byte of rows deleted before."""
     with closing(_opened(place, read_only=False)) as connections:
         with connections.writing() as connection:
             connection.executemany("DELETE FROM packed_texts WHERE number = ?", [(number,) for number in numbers])

@@ -50,7 +50,7 @@ class ParseCache:
         self._file.close()
 
     def files(self, reader: str) -> dict[str, CachedFile]:
-        """Every cached file of a reader, by path. A row in which anything was changed is left out."""
+        """Every cached file of a reader, by path. A row that was altered is left out."""
         # As bytes: a text that is not UTF-8 would end the reading of all rows.
         query = """
             SELECT path, size, CAST(mtime_ns AS BLOB), CAST(content_hash AS BLOB), payload FROM files WHERE reader = ?

@@ -21,8 +21,8 @@ _LEAST_BYTES = 1024 * 1024
 
 class DerivedPlace:
     def __init__(self, folder: Path, parts: tuple[str, ...], name: str = "The search index") -> None:
-        """`parts` are the folders with derived files in it. A temporary folder begins with copies of them. `name` is
-        how messages call what is kept, at the beginning of a sentence."""
+        """`parts` are the folders of derived files; a temporary folder begins with copies of them. `name` is the
+        beginning of sentences about the content."""
         self.folder = folder
         self._is_temporary = False
         standing = admit(folder)

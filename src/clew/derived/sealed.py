@@ -20,7 +20,7 @@ def sealed(payload: bytes, *about: object) -> bytes:
 
 
 def unsealed(value: Any, *about: object) -> bytes | None:
-    """The payload of a sealed value; None where a byte of it, or of what it belongs to, is not what was written."""
+    """The payload of a sealed value; None if a byte of it, or of its context, was altered."""
     if not isinstance(value, bytes) or len(value) < _SEAL.size:
         return None
     length, expected = _SEAL.unpack_from(value)

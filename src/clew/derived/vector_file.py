@@ -64,8 +64,8 @@ class VectorFile:
         self.numbers: Numbers = np.frombuffer(mapped, np.int64, shape[0], _BLOCK + self.vectors.nbytes)
 
     def check(self) -> None:
-        """StoreCorrupt where the vectors are not what was written. They are read once; their size is looked at each
-        time, because touching mapped bytes that the file lost would end the process."""
+        """StoreCorrupt if the vectors were altered. They are checked once; the file's size is checked each time,
+        because touching mapped bytes that the file lost would end the process."""
         if self._mapped.size() < _size(self.header):
             raise damaged(self.path, "it was cut off")
         if not self._checked:
@@ -79,7 +79,7 @@ class VectorFile:
         return np.asarray(np.diff(self.numbers, prepend=-1) != 0)
 
     def rows_of(self, numbers: "Numbers") -> "Numbers":
-        """All rows of those of the units that are here; each unit is given once."""
+        """The rows of those units that are in the file; each unit is given once."""
         start = np.searchsorted(self.numbers, numbers)
         count = np.searchsorted(self.numbers, numbers, side="right") - start
         before = np.cumsum(count) - count

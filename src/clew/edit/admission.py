@@ -100,14 +100,15 @@ _admitting = threading.Lock()
 
 
 def admit(folder: Path) -> FolderTrust:
-    """Decide on the trust in a folder. One that came from elsewhere is cleaned and gets a stamp; none is made."""
+    """Decide whether a folder is trusted. A folder that came from elsewhere is cleaned and gets a stamp; a missing one
+    is not made."""
     place = os.path.abspath(folder)  # noqa: PTH100
     return _admitted_before(place) or _admit(place)
 
 
 def _admitted_before(place: str) -> FolderTrust | None:
-    """The standing of a folder where nothing on which it depends changed. The folder's number tells another one at the
-    same path, so that links on the way to it are not looked for."""
+    """The earlier decision on a folder, if nothing on which it depends changed. The folder's inode tells a new folder
+    at the same path."""
     real = _paths.get(place, "")
     made = _admitted.get(real)
     own = stamp.key() if made is not None else None
@@ -170,7 +171,7 @@ def look(folder: Path) -> FolderTrust:
 
 
 def make(folder: Path, mode: int = 0o777) -> FolderTrust:
-    """The folder, made and stamped where there is none. OSError where it cannot be made."""
+    """The folder, created and stamped if it is missing. OSError if it cannot be created."""
     real = _real(folder)
     if below.status_of(real) is None:
         own = stamp.key()
@@ -204,7 +205,8 @@ def asked_stores(root: Path) -> tuple[Path, ...]:
 
 
 def accept(folder: Path) -> bool:
-    """Believe the stores of a folder from now on, because the user said so; whether that made a difference."""
+    """Trust the stores of a folder from now on, because the user said so; returns whether they were distrusted
+    before."""
     standing = admit(folder)
     real, own = standing.folder, stamp.key()
     status = below.status_of(real)
@@ -217,7 +219,7 @@ def accept(folder: Path) -> bool:
 
 
 def settle(folder: Path, store: str) -> FolderTrust:
-    """Believe a store, because it held nothing and is rebuilt."""
+    """Trust a store that was empty and is rebuilt."""
     standing = admit(folder)
     own, status = stamp.key(), below.status_of(standing.folder)
     if own is not None and status is not None and standing.is_ours and not standing.believes(store):
@@ -240,7 +242,7 @@ def withdraw(folder: Path) -> None:
 
 
 def demand(path: Path) -> None:
-    """StoreError for a file that can be made again in a state folder that is not believed."""
+    """StoreError for a derived file in a state folder that is not trusted."""
     anchor, names = below.anchor_of(path)
     if names[0] != below.STATE_FOLDER:
         return
@@ -268,7 +270,7 @@ def _admitted_now(own: bytes, real: Path, status: os.stat_result, *, is_kept: bo
 
 
 def _clean(folder: Path) -> None:
-    """Throw away what can be made again, and links, which Clew does not make."""
+    """Delete derived files, and links, which Clew does not create."""
     for name in names_in(folder):
         place = folder / name
         status = below.status_of(place)
@@ -299,7 +301,7 @@ def _no_key() -> str:
 
 
 def _real(folder: Path) -> Path:
-    """The folder with no link on the way to it; whether it is one itself is looked at later."""
+    """The folder with all links on the way to it resolved; the folder itself is checked later."""
     absolute = Path(os.path.abspath(folder))  # noqa: PTH100
     return Path(os.path.realpath(absolute.parent)) / absolute.name
 
@@ -314,7 +316,7 @@ def _mark(file: Path) -> tuple[int, int] | None:
 
 @contextmanager
 def _alone() -> "Iterator[None]":
-    """No other process of this user stamps or cleans a folder during the block."""
+    """Keep other processes of this user from stamping or cleaning a folder during the block."""
     from clew.edit.locking import locked
 
     file = stamp.state_place("folders.lock")

@@ -19,8 +19,8 @@ _ENDING = ".clew-backup"
 
 
 def backup_edits(root: Path, edits: Iterable[FileEdit], *, in_project: bool) -> list[FileEdit]:
-    """The edits that keep a copy of every file that others are about to replace: in the state folder of the project, or
-    beside the file. The same content is kept once."""
+    """Edits that copy every file which others are about to replace: into the state folder of the project, or beside the
+    file. Equal content is copied once."""
     copies: dict[str, FileEdit] = {}
     for edit in edits:
         if edit.before is not None:
@@ -64,7 +64,7 @@ def _is_plain(folder: Path) -> bool:
 
 
 def _is_there(place: Path) -> bool:
-    """True if there is a copy of this content. It then counts as the latest."""
+    """True if there is a copy of this content. It then counts as the latest copy."""
     if not place.exists():
         return False
     with suppress(OSError):

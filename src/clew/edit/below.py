@@ -38,8 +38,8 @@ def is_refusal(error: OSError) -> bool:
 
 
 def anchor_of(path: Path) -> tuple[Path, tuple[str, ...]]:
-    """The folder that is opened as it is, and the names from there on, none of which may be a link: from the state
-    folder on, or, outside of one, the folder that holds the file."""
+    """The folder that is opened by its path, and the names below it, none of which may be a link. The folder is the
+    state folder, or else the one that holds the file."""
     anchor, names = _steps(path)
     return Path(anchor), names
 
@@ -61,7 +61,7 @@ def _steps_of(path: str) -> tuple[str, tuple[str, ...]]:
 
 
 class holding:  # noqa: N801 - it is used like a function; a generator would cost more than all that is done in it
-    """The open folder that holds a file; None where the system works with paths only, which were looked at."""
+    """The open folder that holds a file; None on systems that work with paths only."""
 
     __slots__ = ("_descriptor", "_path")
 
@@ -129,7 +129,7 @@ def _opened(path: Path, folder: int | None, flags: int, mode: int) -> int:
 
 
 def status_of(path: Path) -> os.stat_result | None:
-    """The status of what has this name, a link itself; None where nothing has."""
+    """The status of the entry with this name, without following a link; None if there is none."""
     try:
         with holding(path) as folder:
             return os.stat(_named(path, folder), dir_fd=folder, follow_symlinks=False)
@@ -138,15 +138,15 @@ def status_of(path: Path) -> os.stat_result | None:
 
 
 def demand_plain(path: Path) -> tuple[int, int] | None:
-    """Refuse a database of which a file is a link or no file; its identity, None where it is not there yet. SQLite
-    opens by name, so all names are looked at, and whoever opens compares the identity afterwards."""
+    """Refuse a database if one of its files is a link or not a plain file. Returns its identity, None before it exists:
+    SQLite opens files by name, so the caller compares the identity again after opening."""
     status = statuses_of(path)[0]
     return None if status is None else (status.st_dev, status.st_ino)
 
 
 def statuses_of(path: Path) -> list[os.stat_result | None]:
-    """The status of each file of a database, in the order of BESIDE; None for one that is not there. OSError where one
-    is a link or no file."""
+    """The status of each file of a database, in the order of BESIDE; None for a missing one. OSError for a link or
+    anything but a plain file."""
     name = path.name
     with holding(path) as folder:
         return [_demand(path, folder, name + ending) for ending in BESIDE]
@@ -170,7 +170,7 @@ def read(path: Path, limit: int) -> bytes:
 
 
 def write(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Put a small file in the place of what has its name, which is not followed where it is a link."""
+    """Replace a small file. A link of that name is replaced, not followed."""
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.clew-tmp")
     with holding(path) as folder:
         try:
@@ -204,7 +204,7 @@ def remove_folder(path: Path) -> None:
 
 
 def make_folder(path: Path, mode: int = 0o777) -> None:
-    """Make a folder and those around it, as far as they are missing. None of them may be a link."""
+    """Make a folder and its missing parents. None of them may be a link."""
     anchor, names = anchor_of(path)
     anchor.mkdir(parents=True, exist_ok=True)
     place = anchor

@@ -55,8 +55,8 @@ class Inverse(msgspec.Struct, frozen=True):
         return content[: self.start] + self.text + content[self.end :]
 
     def former(self, present: bytes | None, *, edit: str) -> bytes | None:
-        """The content before an edit, None where there was no file; FileChanged where the present content is not what
-        the edit left. `edit` names it in the message."""
+        """The content before an edit, None if there was no file. FileChanged if the present content is not what the
+        edit wrote; `edit` names it in the message."""
         if (None if present is None else content_hash(present)) != self.after:
             raise FileChanged(
                 f"'{self.path}' is no longer as {edit} left it, so {edit} cannot be undone.",

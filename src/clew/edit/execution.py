@@ -15,7 +15,7 @@ from clew.workspace.regular import ANY_BYTES, contents
 
 
 def difference(root: Path, step: Step) -> str | None:
-    """The path of a file that is not as it was when the step was planned; None where the step can be carried out."""
+    """The path of a file that changed since the step was planned; None if the step can be carried out."""
     if isinstance(step, FileStep):
         return None if _hash(place_of(root, step.path)) == step.before else step.path
     if not _source(root, step).is_dir():
@@ -34,7 +34,7 @@ def is_done(root: Path, step: Step) -> bool:
 
 
 def can_go_on(root: Path, step: Step) -> bool:
-    """True if an interrupted step is done, or can still be done: its files were not changed by others."""
+    """True if an interrupted step is done or can still be done, because nobody else changed its files."""
     if is_done(root, step):
         return True
     is_ready = isinstance(step, MoveStep) or step.after is None or temporary_of(root, step).exists()

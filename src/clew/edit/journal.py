@@ -1,5 +1,5 @@
-"""The journal of a transaction: a file that says what is being done to others, so that the next process can complete
-the transaction or take it back when its writer is killed.
+"""The journal of a transaction: a file that lists the writes under way, so that the next process can complete them or
+take them back if the writer is killed.
 
 Its first line is the plan. Each later line is a state that the transaction reached. The writer holds a lock on the
 journal for as long as it lives, so the transaction of a living process is never taken for an interrupted one.
@@ -38,7 +38,7 @@ _BEGINNING, _USE = "journal's beginning", "journal"
 
 
 class ForeignJournal(Exception):
-    """A journal that came from elsewhere: nothing that it says is done."""
+    """A journal that came from elsewhere. Nothing in it is carried out."""
 
 
 class TransactionState(StrEnum):
@@ -125,8 +125,8 @@ class Journal:
     def _begun(
         cls, place: Path, steps: tuple[Step, ...], folders: tuple[str, ...], event: EventToRecord | None
     ) -> "Journal | None":
-        """None where somebody looked for interrupted transactions right when the file was made, found it without a lock
-        and without a plan, and took it away: so far it said nothing."""
+        """A new journal, locked. None if another process took it for the empty journal of a killed writer and removed
+        it, between its creation and its lock."""
         with ExitStack() as stack:
             file = stack.enter_context(os.fdopen(below.open_file(place, os.O_RDWR | os.O_CREAT | os.O_EXCL), "r+b"))
             if stack.enter_context(locked(file, _PATIENCE_SECONDS)) and _is_at(file, place):
@@ -184,8 +184,8 @@ def _write_synced(file: IO[bytes], line: bytes) -> None:
 
 
 def _signed(file: IO[bytes], place: Path, plan: bytes) -> bytes:
-    """The first line of a journal: codes that only this user's key makes, one of the file and one of the plan, and the
-    plan. Without a key there are none, and no other process goes on with it."""
+    """The first line of a journal: two codes that only this user's key makes, one for the file and one for the plan,
+    and the plan. Without a key there are no codes, and no other process goes on with the journal."""
     about = _about(file, place)
     return b"%s%s %s\n" % (_beginning(about), (stamp.code(_USE, *about, plan) or "-").encode(), plan)
 

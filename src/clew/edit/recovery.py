@@ -89,8 +89,8 @@ def _recover_one(root: Path, place: Path, store: RecordStore | None) -> str:
 
 
 def _attempt(root: Path, place: Path, records: RecordAccess | None) -> tuple[Journal | None, bool, str]:
-    """The journal, unless its writer lives; whether its transaction is over once the records are committed; and what to
-    say of it."""
+    """The journal, unless its writer lives; whether its transaction is over once the records are committed; and a
+    sentence about it."""
     journal: Journal | None = None
     try:
         journal = Journal.reopen(place)

@@ -52,12 +52,13 @@ def _write_synced(file: IO[bytes], data: bytes) -> None:
 
 
 def put_in_place(temporary: Path, place: Path) -> None:
-    """Rename a finished temporary file over the one that it replaces. Readers see the one or the other."""
+    """Rename a finished temporary file over its target. Readers see either the old file or the new one."""
     temporary.replace(place)
 
 
 def add_in_place(temporary: Path, place: Path) -> None:
-    """Give a finished temporary file its name, unless another file has it: then that one stays, and this one goes."""
+    """Give a finished temporary file its name, unless another file has that name: then that one stays, and the
+    temporary one is removed."""
     try:
         os.link(temporary, place)
     except FileExistsError:
@@ -85,7 +86,7 @@ def replace_file(place: Path, data: bytes) -> None:
 
 
 def leftovers(place: Path) -> list[Path]:
-    """The temporary files of those who write this file now, or were killed when they did."""
+    """Temporary files of writers of this file that are at work or were killed."""
     return paths_named(place.parent, f".{glob.escape(place.name)}.{'[0-9a-f]' * 2 * _TOKEN_BYTES}{_ENDING}")
 
 

@@ -65,7 +65,7 @@ def _read_key(file: Path) -> bytes | None:
 
 
 def _make_key(file: Path) -> None:
-    """Of several processes that do this at once, one is first, and all read what that one wrote."""
+    """Create the key. If several processes do so at once, one is first, and all read its key."""
     from clew.edit.replacing import add_in_place, temporary_beside, write_private
 
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def _make_key(file: Path) -> None:
 
 
 def code(what: str, *said: str | bytes) -> str | None:
-    """The code of this user for something; None without a key. `what` keeps codes of different uses apart."""
+    """The code of this user for some content; None without a key. `what` keeps codes for different purposes apart."""
     own = key()
     return None if own is None else _code(own, what, *said)
 
@@ -98,8 +98,8 @@ def stamp_file(own: bytes, folder: Path) -> Path:
 
 
 def known(own: bytes, folder: Path, status: os.stat_result) -> StampRecord | None:
-    """The record of a folder, by the stamp in it; None if there is no valid stamp. A folder that was moved has its
-    former path in its stamp, and gets another one."""
+    """The record of a folder, by the stamp in it; None without a valid stamp. A folder that was moved has its former
+    path in the stamp, and gets a new one."""
     return _stamped(own, folder, status) or _protected(own, folder, status)
 
 

@@ -1,4 +1,4 @@
-"""The folder in which a project keeps what Clew made of it."""
+"""The state folder of a project, `.clew`."""
 
 from pathlib import Path
 
@@ -29,9 +29,9 @@ def make_state_folder(root: Path) -> None:
 
 
 def make_folder_in(path: Path) -> None:
-    """Make a folder that may lie in a state folder. A state folder that is made on the way gets its stamp first:
-    otherwise the next look would take it for somebody else's, and throw away what is being written to it. OSError where
-    it cannot be made, StoreError where the state folder is not believed."""
+    """Make a folder that may lie in a state folder. A missing state folder gets its stamp first: otherwise the next
+    admission would take it for foreign and clean it. OSError if it cannot be made, StoreError if the state folder is
+    not trusted."""
     from clew.edit import admission, below
 
     anchor, names = below.anchor_of(path)

@@ -21,7 +21,7 @@ def read_if_there(path: Path) -> bytes | None:
 
 
 def real_target(path: Path, *, within: Path | None = None) -> Path:
-    """The file that a path means, links followed, so that a link stays a link when its file is replaced.
+    """The file behind a path, with links followed, so that a link stays a link when its file is replaced.
 
     `within` refuses a link that leads out of a folder: a cloned project must not be able to aim a write at the
     home folder of the user who runs `clew init` in it.

@@ -51,8 +51,8 @@ class FileTransaction:
         in_project: bool = True,
         backups: bool = True,
     ) -> None:
-        """No step may leave the root, also not through a link. Where the root is no project, the journal and the copies
-        lie in the folder itself. `backups` keeps copies of replaced files where there is no store."""
+        """No step may leave the root, also not through a link. If the root is not a project, journal and copies lie in
+        the folder itself. `backups` keeps copies of replaced files where there is no store."""
         self.id = uuid4().hex
         self._root = root
         self._steps = [each for each in steps if isinstance(each, FolderMove) or each.before != each.after]
@@ -152,7 +152,7 @@ class FileTransaction:
         journal.remove()
 
     def finish(self) -> None:
-        """The transaction is done, and recorded where it has to be."""
+        """The transaction is done, and recorded in the store if there is one."""
         if self._journal is not None:
             self._journal.remove()
 
@@ -213,7 +213,7 @@ class FileTransaction:
     # Doing it
 
     def _demand(self, step: Step) -> None:
-        """FileChanged where a file is not what its edit was made from, ConfigError where it may not be written."""
+        """FileChanged if a file differs from the `before` of its edit, ConfigError if it may not be written."""
         with _writing(_path(step)):
             fault = execution.difference(self._root, step)
         if fault is not None:
@@ -244,8 +244,8 @@ class FileTransaction:
 
 
 def commit_outside(folder: Path, edits: Sequence[FileEdit]) -> None:
-    """Carry out edits in a folder that is no project, without copies. OSError where the system refuses: the caller says
-    what that means there."""
+    """Carry out edits in a folder that is not a project, without copies. OSError if the system refuses; the caller
+    explains it."""
     try:
         FileTransaction(folder, edits, in_project=False, backups=False).commit()
     except ConfigError as error:

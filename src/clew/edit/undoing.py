@@ -43,8 +43,8 @@ def _written(id: str, at: str, actor: str, data: dict[str, Any]) -> RecordedEdit
 
 
 def undo(root: Path, store: "Store", id: str, *, actor: str = "clew", dry_run: bool = False) -> str:
-    """Give the files of a transaction their former content, all or none; the difference. A file that somebody changed
-    since is refused."""
+    """Give the files of a transaction their former content, all or none; returns the difference. Refused if somebody
+    changed one of the files since."""
     record = store.get(COLLECTION, id)
     if record is None:
         raise NotFound(f"No change '{id[:40]}' is recorded.", hint="The list of what was written has those that are.")

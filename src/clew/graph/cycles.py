@@ -14,8 +14,8 @@ def above(graph: Graph, id: str) -> list[str]:
 
 
 def cycles(graph: Graph, starts: Iterable[str]) -> Iterator[tuple[str, ...]]:
-    """Cycles that lead up from these requirements, each as the way that ends where it began. Without the last step of
-    each there would be none left; so there are no more of them than references to correct."""
+    """Cycles that lead up from these requirements, each as a path that ends where it began. Removing the last step of
+    each would leave none, so there are at most as many as references to correct."""
     finished: set[str] = set()
     for start in sorted(starts):
         # The way from the start, in order, each with what is above it and was not looked at yet.

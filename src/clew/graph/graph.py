@@ -153,8 +153,8 @@ class Graph:
         direction: Direction = "both",
         limit: int | None = None,
     ) -> Iterator[Step[Edge]]:
-        """The steps from these nodes, region by region. Stored regions whose edges lead into others are asked for them
-        only where such kinds are given."""
+        """The steps from these nodes, region by region. A stored region is asked for the steps of other regions only if
+        the kinds include edges that it holds."""
         steps = self.memory.neighbours(ids, kinds, direction, limit)
         if (direction == "out" or not self._may_come_from_stored(kinds)) and all(map(self.memory.has_node, ids)):
             return iter(steps)

@@ -18,7 +18,7 @@ class Inverted(Generic[T, K, V]):
         self._postings: dict[T, dict[K, V]] = {}
 
     def add(self, key: K, terms: Mapping[T, V]) -> list[T]:
-        """Note the terms of a key; returns those that nothing held before."""
+        """Note the terms of a key; returns the terms that are new to the index."""
         postings, new = self._postings, []
         for term, value in terms.items():
             holders = postings.get(term)
@@ -29,7 +29,7 @@ class Inverted(Generic[T, K, V]):
         return new
 
     def remove(self, key: K, terms: Iterable[T]) -> list[T]:
-        """Forget the terms of a key, all of which it holds; returns those that nothing holds any more."""
+        """Forget the terms of a key, which has to be all its terms; returns the terms that no key has any more."""
         postings, gone = self._postings, []
         for term in terms:
             holders = postings[term]
@@ -40,7 +40,7 @@ class Inverted(Generic[T, K, V]):
         return gone
 
     def holders(self, term: T) -> dict[K, V]:
-        """The keys that hold a term, with their values. They follow the index: do not keep or change them."""
+        """The keys that have a term, with their values: a live view, which must not be kept or changed."""
         return self._postings.get(term) or {}
 
     def items(self) -> ItemsView[T, dict[K, V]]:
@@ -51,14 +51,14 @@ class Inverted(Generic[T, K, V]):
 
 
 class InvertedSets(Generic[T, K]):
-    """The same for keys without values. The holders of a term are a set in no order: two sets are intersected in half
-    the time that the keys of two dicts take."""
+    """An inverted index without values. The keys of a term are an unordered set, because intersecting two sets takes
+    half the time of intersecting the keys of two dicts."""
 
     def __init__(self) -> None:
         self._postings: dict[T, set[K]] = {}
 
     def add(self, key: K, terms: Iterable[T]) -> list[T]:
-        """Note the terms of a key; returns those that nothing held before."""
+        """Note the terms of a key; returns the terms that are new to the index."""
         postings, new = self._postings, []
         for term in terms:
             holders = postings.get(term)
@@ -69,7 +69,7 @@ class InvertedSets(Generic[T, K]):
         return new
 
     def remove(self, key: K, terms: Iterable[T]) -> list[T]:
-        """Forget the terms of a key, all of which it holds; returns those that nothing holds any more."""
+        """Forget the terms of a key, which has to be all its terms; returns the terms that no key has any more."""
         postings, gone = self._postings, []
         for term in terms:
             holders = postings[term]
@@ -80,7 +80,7 @@ class InvertedSets(Generic[T, K]):
         return gone
 
     def holders(self, term: T) -> AbstractSet[K]:
-        """The keys that hold a term. They follow the index: do not keep or change them."""
+        """The keys that have a term: a live view, which must not be kept or changed."""
         return self._postings.get(term) or frozenset()
 
     def __iter__(self) -> Iterator[T]:

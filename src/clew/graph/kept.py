@@ -1,4 +1,4 @@
-"""Figures over many nodes, kept in step by what a change touched instead of being rebuilt.
+"""Figures over many nodes, updated for the nodes that a change touched instead of being computed again.
 
 Each node contributes one row, or none. A change of the graph names the nodes that it touched; the next reader of the
 figure has their rows made again. A sum adds the difference, a list is made again where a row came out otherwise.
@@ -30,8 +30,8 @@ class _Rows(Generic[V]):
         self._rows = rows(graph)
 
     def _renewed(self) -> Iterator[tuple[V | None, V | None]]:
-        """Make the rows of touched nodes again: those that came out otherwise, before and after, None where there is
-        none. What fails is made again by the next who asks."""
+        """Compute the rows of touched nodes again; returns those that differ, before and after, None for a missing row.
+        A row whose computation fails is tried again by the next caller."""
         for id in self.touched:
             before, after = self._rows.get(id), self._row(self._graph, id)
             if after == before:
@@ -45,8 +45,8 @@ class _Rows(Generic[V]):
 
 
 class KeptList(_Rows[V], Generic[V, T]):
-    """A list over many nodes, or anything else that `whole` makes of their rows. Nearly no change of a title or a text
-    concerns the hierarchy, so that most changes leave a list as it is."""
+    """A list, or any other value, that `whole` makes of the rows of many nodes. It is made again only if a row differs,
+    because few changes of a title or a text concern the hierarchy."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class KeptSum(_Rows[SumRow]):
 
 
 class KeptFigures:
-    """The figures of one graph by name, made by the first who asks."""
+    """The figures of a graph by name; the first caller computes each."""
 
     def __init__(self, graph: "Graph") -> None:
         self._graph = graph

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 class ReadWriteLock:
-    """Readers share; a writer waits until there are none.
+    """Readers share it; a writer waits until there are no readers.
 
     Readers are let in while a writer waits, so that a slow reader holds up writers but never another reader. A writer
     cannot starve: after `patience` seconds of waiting it closes the door behind the readers already inside.
@@ -23,7 +23,7 @@ class ReadWriteLock:
         self._reader = ReadSide(self._begin_reading, self._end_reading)
 
     def reading(self) -> "ReadSide":
-        """For a block that reads."""
+        """A block that reads."""
         return self._reader
 
     def _begin_reading(self) -> None:
@@ -64,7 +64,7 @@ class ReadWriteLock:
 
 
 class ReadSide:
-    """The block of a reader. Every call enters one, so it is no generator."""
+    """The block of a reader. A class and not a generator, because every call enters one."""
 
     __slots__ = ("_begin", "_end")
 

@@ -45,7 +45,7 @@ class Region(Protocol):
         direction: Direction = "both",
         limit: int | None = None,
     ) -> Iterable[Step[Edge]]:
-        """The steps from some nodes. A region that can answer for all of them at once does so in its own way."""
+        """The steps from some nodes. A region that can answer for all nodes at once overrides this."""
         for id in ids:
             if direction != "in":
                 yield from steps_out(id, self.iter_outgoing_edges(id), kinds, limit)
@@ -195,7 +195,7 @@ class MemoryRegion:
             self.mix(added, ())
 
     def remove_node(self, id: str) -> None:
-        """Edges stay: the caller that removes a node decides what becomes of them."""
+        """Remove a node and keep its edges: the caller decides about them."""
         self._forget_indexes(self._nodes.pop(id))
 
     def _forget_indexes(self, node: Node) -> None:
@@ -231,7 +231,7 @@ class MemoryRegion:
 
 
 class LateRegion:
-    """A stored region that is opened by the first who asks for something of its own.
+    """A stored region that is opened when something of its own is first asked for.
 
     Everybody who walks the graph passes by every region, most of them in search of something else. So this one answers
     for the ids and the kinds that are its own, and for edges into nodes of others only those who ask for a kind of edge
@@ -278,7 +278,7 @@ class LateRegion:
         direction: Direction = "both",
         limit: int | None = None,
     ) -> Iterable[Step[Edge]]:
-        """Steps from its own nodes; from those of other regions only where such a kind of edge leads into others."""
+        """The steps from its own nodes; from nodes of other regions only along kinds of edges that lead into others."""
         own = [id for id in ids if id.startswith(self._prefixes)]
         steps = self._open().neighbours(own, kinds, direction, limit) if own else ()
         if len(own) == len(ids) or kinds is None or direction == "out" or self.leads_out.isdisjoint(kinds):

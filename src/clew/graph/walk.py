@@ -53,9 +53,9 @@ class Walk(Generic[E]):
         returns: bool = False,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """`scope` says which nodes may be reached; others are not walked through either. `order` is the sort key of the
-        steps to one distance. `most` nodes are met, starts included. With `returns`, a start is reached like any other
-        node where a circle leads back to it."""
+        """`scope` says which nodes may be reached; the walk does not pass through others. `order` is the sort key of
+        the steps to one distance. `most` is the number of nodes at most, starts included. With `returns`, a start is
+        reached again if a cycle leads back to it."""
         self._region = region
         self._kinds = kinds
         self._direction = direction
@@ -130,7 +130,7 @@ def shortest_path(
     kinds: Collection[Any] | None = None,
     direction: Direction = "out",
 ) -> list[str] | None:
-    """The ids on a shortest path from one of the starts to one of the ends, both included; None where there is none."""
+    """The ids on a shortest path from one of the starts to one of the ends, both included; None if there is no path."""
     walk = Walk(region, starts, kinds, direction)
     while walk.frontier and ends:
         end = next((id for id in walk.frontier if id in ends), None)

@@ -22,7 +22,7 @@ _FOLDER, _SOCKET = 0o040000, 0o140000
 
 
 def project_at(folder: str) -> str | None:
-    """The project at or above a folder, as `clew.config.find_root` has it; None where Clew is not used there."""
+    """The project at or above a folder, by the rule of `clew.config.find_root`; None if Clew is not used there."""
     start = os.path.realpath(folder)
     if not os.path.isdir(start):
         return None
@@ -70,7 +70,7 @@ def is_ours(folder: str) -> bool:
 
 
 def is_our_socket(path: str) -> bool:
-    """True for a socket of this user that is no link, in a folder that is no link: a link may lead to a socket of any
+    """True for a socket of this user. Neither it nor its folder may be a link, which may lead to a socket of any
     program."""
     try:
         folder, place = os.lstat(os.path.dirname(path)), os.lstat(path)

@@ -40,7 +40,7 @@ class Lines:
         self._received = bytearray()
 
     def next(self, seconds: float) -> object:
-        """The next line, decoded. OSError where it does not come in time, ValueError where it is none."""
+        """The next line, decoded. OSError if it does not arrive in time, ValueError if it is not JSON."""
         import json
         import time
 

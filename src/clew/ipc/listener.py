@@ -1,4 +1,4 @@
-"""The answering end of a project's socket: one server of a project listens, and hands requests to those who answer.
+"""The listener on a project's socket: one server of a project listens, and passes requests to its handlers.
 
 Whichever server gets the lock listens; the others wait, and one of them goes on when it ends. Each connection brings
 one request, in a thread of its own. How many there are, how long one may be and how long it may take to come are
@@ -45,7 +45,7 @@ class Answerer(Protocol):
         """Answer a request of this project. Cancelled where its sender no longer waits."""
 
     def end(self, patience: float) -> None:
-        """Finish what is under way, within so many seconds."""
+        """Finish the work under way, within so many seconds."""
 
 
 class Connection:
@@ -66,7 +66,7 @@ class Connection:
         return True
 
     def is_open(self) -> bool:
-        """False once the other end was closed, or sent what nobody asked for."""
+        """False once the client closed the connection, or sent more than its request."""
         self._connection.setblocking(False)
         try:
             self._connection.recv(1)
@@ -80,7 +80,7 @@ class Connection:
         return False
 
     def request(self) -> Any:
-        """The one line that the other end sends. ValueError for one that is too long or no JSON."""
+        """The request: one line of JSON. ValueError for a line that is too long or not JSON."""
         deadline = time.monotonic() + _CLIENT_SECONDS
         received = bytearray()
         while not received.endswith(b"\n"):
@@ -113,7 +113,7 @@ class Listener:
             self._thread.start()
 
     def stop(self, patience: float = STOPPING_SECONDS) -> None:
-        """Stop listening, after what was taken is done, or after `patience` seconds."""
+        """Stop listening after the accepted requests are answered, or after `patience` seconds."""
         self._stop.set()
         listening = self._listening
         if listening is not None:
@@ -166,7 +166,7 @@ class Listener:
             Path(path).unlink()
 
     def _bound(self) -> socket.socket | None:
-        """A socket at the first address at which one can be made."""
+        """A socket at the first address at which one can be created."""
         for path in address.sockets(str(self._root)):
             place = Path(path)
             listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -21,7 +21,7 @@ _Names = Annotated[tuple[_Name, ...], Meta(max_length=MOST_NAMES)]
 
 
 class ScopeRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The scope that a caller asks for. What is left out, or an empty list, asks for nothing."""
+    """The scope that a caller asks for. A missing value, or an empty list, asks for nothing."""
 
     project_id: _Name | None = None
     environment: EnvironmentName | None = None
@@ -30,7 +30,7 @@ class ScopeRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Boundary(msgspec.Struct, frozen=True, kw_only=True):
-    """Documents inside have one of the tags and are of the environment and the repository; None admits all."""
+    """Documents inside have one of the tags, the environment and the repository; None admits all."""
 
     tags: tuple[str, ...] | None = None
     environment: str | None = None
@@ -48,7 +48,7 @@ class Boundary(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def tags_within(self, wanted: tuple[str, ...]) -> tuple[str, ...] | None:
-        """The tags that a search may look at which asks for these; none asked for are all that are admitted."""
+        """The tags that a search with these tags may see; without any, all admitted ones."""
         if self.tags is not None:
             _require("doc_tag", wanted, self.tags)
         return wanted or self.tags

@@ -1,4 +1,4 @@
-"""The names of what the knowledge base adds to the graph.
+"""The ids of nodes that the knowledge base adds to the graph.
 
 | node | id |
 |---|---|

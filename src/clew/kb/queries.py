@@ -105,7 +105,7 @@ class LibraryReader:
         }
 
     def pending(self) -> list[str]:
-        """The documents that the search index does not hold yet."""
+        """The documents that are not in the search index yet."""
         return [path for (path,) in self.rows("SELECT path FROM documents WHERE NOT indexed ORDER BY path")]
 
     def documents(self) -> Iterator[DocumentRecord]:
@@ -180,7 +180,7 @@ class LibraryReader:
         return None if row is None else self._block(row[0], row[1]).text(row[2])
 
     def current_id(self, id: str) -> str | None:
-        """The id itself where something has it, else the id of what took its place."""
+        """The id itself if it exists, else the id that took its place."""
         if self._is_there(id):
             return id
         row = self._row("SELECT new FROM aliases WHERE old = ?", id)
@@ -316,7 +316,7 @@ def in_json(values: Sequence[Any]) -> str:
 
 
 def labels_in(joined: str) -> tuple[str, ...]:
-    """The labels of a citation as they are kept."""
+    """The labels of a citation as they are stored."""
     return tuple(joined.split("+")) if joined else ()
 
 
@@ -366,7 +366,7 @@ class BoundedTables:
 
 @lru_cache(maxsize=512)
 def _over(before: str, count: int, sql: str) -> str:
-    """The question behind the views; its own parameters come after theirs, also where they are counted."""
+    """The query with the views before it; the numbers of its own parameters are shifted."""
     own = _COUNTED.sub(lambda mark: f"?{int(mark[1]) + count}", sql.lstrip())
     if own.upper().startswith("WITH "):
         return f"WITH {before}, {own[len('WITH ') :]}"

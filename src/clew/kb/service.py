@@ -142,13 +142,13 @@ class KnowledgeBase:
         return self.library.notes if self.was_read and self._is_empty() else ()
 
     def boundary(self, asked: ScopeRequest | None = None) -> Boundary:
-        """The documents that may be seen here; with a request, those that its caller may see."""
+        """The documents that may be seen here; with a request, those that the caller of the request may see."""
         return boundary_of(self._settings, asked)
 
     @contextmanager
     def snapshot(self, boundary: Boundary, check: Callable[[], None] = lambda: None) -> Iterator[GraphSnapshot]:
-        """One state of the documents, and the graph they are part of, to walk in. The graph must not change meanwhile:
-        hold the project's lock."""
+        """One state of the documents and of the graph around them, for a walk. Hold the project's lock: the graph must
+        not change."""
         with self.library.reading(boundary) as reading:
             yield GraphSnapshot(reading, self._graph, self._cross_references, check)
 
@@ -168,7 +168,7 @@ class KnowledgeBase:
         return report
 
     def refresh(self, progress: Progress = lambda done, total, message: None, *, wait: bool = False) -> tuple[str, ...]:
-        """Have changed documents read, and say what an answer may lack. Only who waits has all of them read."""
+        """Read changed documents, and return notes on what an answer may lack. With `wait`, all of them are read."""
         if not wait:
             note = self.keeper.ensure(progress)
             return (note,) if note else ()
@@ -181,7 +181,7 @@ class KnowledgeBase:
         return (f"{note} The answer may lack the latest changes.",) if note else ()
 
     def _first_read_by_others(self, progress: Progress) -> str | None:
-        """Wait for the process that reads the documents for the first time: there is nothing yet to answer from."""
+        """Wait for another process that reads the documents for the first time: until then no answer is possible."""
         until = time.monotonic() + FIRST_READING_SECONDS
         note: str | None = OTHERS_READ
         while note == OTHERS_READ and time.monotonic() < until:
@@ -191,13 +191,13 @@ class KnowledgeBase:
         return note
 
     def session_name(self, session: str | None, credential: str = "") -> str:
-        """The name that answers give to a connection; without a session of the transport, a new one each time."""
+        """The name of a connection in answers; a new one for each call if the transport has no sessions."""
         return secrets.token_urlsafe(16) if session is None else self.scratch.session(session, credential)
 
     def reconcile(
         self, progress: Progress = lambda done, total, message: None, *, repair: bool = True
     ) -> ReconcileReport:
-        """Compare files, store and index with each other, down to their contents, and mend what differs."""
+        """Compare files, store and index down to their contents, and repair differences."""
 
         def compared() -> ReconcileReport:
             return Reconciliation(self._corpus, self.library, self._searched()).run(repair=repair, progress=progress)
@@ -243,7 +243,7 @@ class KnowledgeBase:
         return DocumentState.SAME if now.content_hash == document.content_hash else DocumentState.CHANGED
 
     def _stores(self) -> object:
-        """Names the files that hold the documents, until another one is in the place of one of them."""
+        """Identifies the files of the library; it changes when one of them is replaced."""
         return self.library.opening, self._context.parts.engine()
 
     def _is_empty(self) -> bool:
@@ -255,8 +255,7 @@ class KnowledgeBase:
         close_parts(self)
 
     def _mended(self, work: Callable[[], T]) -> T:
-        """Do the work; where the store or the index turns out to be damaged, on one that is rebuilt. All they hold
-        was made from the files."""
+        """Run the work; if the store or the index is damaged, rebuild it and run the work again."""
         try:
             return work()
         except StoreCorrupt as error:

@@ -32,8 +32,8 @@ def shared() -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Nothing for None. What a browser would obey instead of showing it, such as a turn of direction, is made visible;
-    markup is left alone, because it was made of texts that were."""
+    """Empty for None. Characters that a browser obeys instead of showing them, such as a change of direction, are made
+    visible; markup is left alone, because it is made of escaped texts."""
     if value is None:
         return ""
     return printable(value) if type(value) is str else value

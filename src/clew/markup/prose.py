@@ -13,7 +13,7 @@ from clew.text.controls import printable
 from clew.text.markdown import FenceRule
 
 Address = Callable[[str], str | None]
-"""Where a link of the text leads to; None for a link that stays text."""
+"""Gives the target of a link in the text; None for a link that stays text."""
 
 _FENCES = FenceRule(re.compile(r" {0,3}(`{3,}|~{3,})"), closes_indented=False)
 _HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
@@ -73,7 +73,7 @@ def _blocks(lines: list[str], address: Address, top: int) -> Iterator[Markup]:
 
 
 def _levels(lines: list[str]) -> Iterator[int]:
-    """The levels of the headings; what is between fences is none."""
+    """The levels of the headings; lines in code blocks do not count."""
     place = 0
     while place < len(lines):
         if (end := _FENCES.closing(lines, place)) is not None:
@@ -96,7 +96,8 @@ def _goes_on(line: str) -> bool:
 
 
 def _list(lines: list[str], address: Address) -> Markup:
-    """Items in one list, those that are indented further one step deeper; a line without a mark belongs to its item."""
+    """Items of one list, with items that are indented further one level deeper; a line without a mark belongs to the
+    item before it."""
     items: list[tuple[int, str]] = []
     numbered = bool((first := _ITEM.match(lines[0])) and first[2])
     for line in lines:

@@ -67,7 +67,7 @@ class Places:
     # From a written reference to a citation
 
     def cite(self, given: str, kind: MemoryLinkKind = MemoryLinkKind.ABOUT) -> Cite:
-        """The citation of an id, a path, `path:12-20` or `path::name`. NotFound where there is no such thing."""
+        """The citation of an id, a path, `path:12-20` or `path::name`. NotFound if it does not exist."""
         found = self._find(given.strip(), kind)
         if found is None:
             raise NotFound(
@@ -90,7 +90,7 @@ class Places:
         return each_once(tuple(found.values()))[:_MOST_CITED]
 
     def nodes_at(self, given: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The ids that citations of a place have, and how those of places inside it begin."""
+        """The ids of citations of a place, and the beginnings of those of places inside it."""
         cite = self.cite(given)
         if cite.node.startswith(SYMBOL):
             return (cite.node,), (f"{cite.node}.",)
@@ -237,7 +237,7 @@ class Places:
         return ("changed" if left and symbol is None else "gone"), None
 
     def _holding(self, path: str, passage: PassageHash, *, whole: bool) -> str | None:
-        """Another file that holds the passage: one of the same name first, then any of the same kind."""
+        """Another file with the passage: one of the same name first, then any of the same kind."""
         if passage.tokens < 3:
             return None
         name, ending = basename(path), splitext(path)[1]
@@ -250,7 +250,7 @@ class Places:
         return None
 
     def _nodes_by_hash(self) -> dict[str, str]:
-        """The nodes that a citation may have moved to, by what they say."""
+        """The nodes to which a citation may have moved, by the hash of their text."""
         if self._saying is None:
             graph = self._context.graph
             kinds = (NodeKind.TEST, NodeKind.ASSERTION, NodeKind.REQUIREMENT)
@@ -290,7 +290,8 @@ class Places:
         return f"{self._inside}/{own}" if self._inside else own
 
     def _own(self, path: str) -> str | None:
-        """The path from the project's folder of one from the repository's root; None outside of the project."""
+        """The path relative to the project's folder, of one relative to the repository's root; None outside of the
+        project."""
         if not self._inside:
             return path
         return path.removeprefix(f"{self._inside}/") if path.startswith(f"{self._inside}/") else None

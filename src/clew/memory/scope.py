@@ -16,7 +16,7 @@ BY_A_PERSON = "Said by a person"
 
 
 class Viewer(msgspec.Struct, frozen=True, kw_only=True):
-    """On whose behalf memories are read."""
+    """The person or agent for whom memories are read."""
 
     folder: str = ""
     """The project's folder inside the repository."""

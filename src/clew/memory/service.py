@@ -80,8 +80,8 @@ class MemoryService:
     # Implements: REQ-d00621-B
     @property
     def doubt(self) -> str | None:
-        """The reason why nothing of the memory is shown to somebody who did not ask for memories; None if it is the
-        user's own, or there is none."""
+        """The reason why memories are shown only to somebody who asks for them; None if they are the user's own, or
+        there are none."""
         return self.home.doubt if self.exists else None
 
     @lazy
@@ -95,7 +95,7 @@ class MemoryService:
 
     @property
     def dreams_made(self) -> "Dreams | None":
-        """The dreams of this process, if anybody ever asked for them: a question ends no others."""
+        """The dreams of this process, if anybody ever asked for one."""
         return MemoryService.dreams.if_made(self)
 
     @property
@@ -120,7 +120,7 @@ class MemoryService:
         return self.home.store.get(MIRRORS, self.home.name) is not None
 
     def follow_files(self) -> None:
-        """Bring the mirror in step, where there is one."""
+        """Bring the mirror in step, if there is one."""
         if self.has_mirror:
             self.mirror.follow()
 
@@ -154,7 +154,7 @@ class MemoryService:
         return decisions(self.view(call), limit) if self.exists and self.doubt is None else ()
 
     def import_lines(self, call: "Call", text: str, *, as_document: bool, dry_run: bool) -> "ImportedLines":
-        """Remember what lines of JSON say, as far as it is not remembered yet."""
+        """Import memories from lines of JSON, as far as they are not stored yet."""
         from clew.memory.storage.jsonl import imported
 
         return imported(self.view(call), text, as_document=as_document, dry_run=dry_run)
@@ -247,7 +247,7 @@ class MemoryView:
         return self.library.index.shown_in(self.viewer.session, injected=True) if self.viewer.session else []
 
     def note_question(self, query: str, ranked: "Sequence[RecalledMemory]") -> None:
-        """Note what a question found, for the gauges of its session; a dream may end for it."""
+        """Note the results of a question, for the gauges of its session; a dream may end because of it."""
         if self.service.dreams_made is not None:
             self.service.dreams_made.queried()
         self.service.questions.note(self.viewer.session, query, self.service.context.clock(), ranked)

@@ -18,8 +18,7 @@ _ARGUMENT = r"(\w+)=(\"[^\"]*\"|[\w-]+)"
 
 
 def as_commands(text: str) -> str:
-    """A text of Clew's own in which tools are named, for people: `req_link and remove=true` becomes
-    `clew req link --remove`."""
+    """A text that names tools, for people: `req_link and remove=true` becomes `clew req link --remove`."""
     return _mentions().sub(_command, text)
 
 

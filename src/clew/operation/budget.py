@@ -39,7 +39,8 @@ class Budget(msgspec.Struct, frozen=True):
 
     @staticmethod
     def of(max_tokens: int | None, *, copies: int = 2) -> "Budget":
-        """The budget a caller asked for; no answer to an agent exceeds the hard one. It is for so many copies."""
+        """The budget that a caller asked for, up to the hard limit of answers to agents, divided by the number of
+        copies."""
         if max_tokens == EVERYTHING:
             return Budget(sys.maxsize, sys.maxsize)
         return Budget(min(max_tokens or DEFAULT_TOKENS, HARD_TOKENS) // copies)
@@ -58,7 +59,7 @@ def fit(
     repeated: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The data within the budget: the fields named in `trim` are shortened in turn, and `truncated` says so. Before
-    that, what is only `repeated` becomes null.
+    that, fields that are `repeated` elsewhere become null.
 
     Of a paged list one item is always kept, so that every page makes progress; its texts are cut instead.
     What is `whole` is never cut: where it takes more than the budget, the answer may do so too, up to the hard limit.
@@ -161,7 +162,7 @@ def trim(
 
 
 def longest_page(make: Callable[[int], S], most: int, max_tokens: int | None) -> S:
-    """The page of as many items as there is room for, up to `most`; of one in any case, which the budget may cut.
+    """The longest page that fits, up to `most` items; at least one item, which the budget may cut.
 
     For pages that show their items in several fields, or that move something on by as many as they show: `make` gives
     the page of a length.
@@ -186,8 +187,8 @@ def longest_page(make: Callable[[int], S], most: int, max_tokens: int | None) ->
 
 
 def _with_room_for_whole(data: dict[str, Any], trim: Sequence[str], budget: Budget) -> Budget:
-    """The budget, or what the answer without its lists takes and a quarter of the budget for those: a page of a list
-    beside a long text still gets somewhere."""
+    """The budget, or more for an answer whose long text leaves no room: the text and a quarter of the budget for its
+    lists, so that a page still advances."""
     bare = data
     for field in trim:
         if _value(bare, field):
@@ -201,8 +202,8 @@ def _with_room_for_whole(data: dict[str, Any], trim: Sequence[str], budget: Budg
 def _without_endless_texts(
     data: dict[str, Any], trim: Sequence[str], budget: Budget, whole: Sequence[str]
 ) -> dict[str, Any]:
-    """One endless text must not cost the items beside it: those shortened by lines get a quarter of the room at most,
-    all others are cut."""
+    """Cut one endless text, so that it does not displace the items beside it: texts shortened by lines get a quarter of
+    the room at most."""
     shorter: dict[str, Any] = {}
     for name, value in data.items():
         if name in trim and isinstance(value, str):

@@ -409,8 +409,7 @@ _OTHER_TYPE = re.compile(r"Expected `[^`]+`, got `")
 
 
 def _understood(type_: type[msgspec.Struct], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments without those that nobody knows, and without those that may be missing and have another type: as
-    if they had not been given."""
+    """The arguments without unknown ones, and without optional ones of a wrong type, as if they had not been given."""
     known = {field.encode_name: field for field in msgspec.structs.fields(type_)}
     return {
         name: value

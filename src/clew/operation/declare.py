@@ -304,7 +304,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         return result
 
     def answer_early(self, call: "Call") -> Any:
-        """Refuse what cannot be answered, or answer it, before any file is read for it; None to go on."""
+        """Refuse or answer the request before any file is read for it; None to go on."""
         return None
 
     def render(self, result: Any) -> str:
@@ -320,7 +320,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         return self.render(result)
 
     def output_file(self) -> str | None:
-        """The file that the command writes its document to, as its field `output` names it; None for none."""
+        """The file that the command writes its document to, from its field `output`; None for no file."""
         file: str | None = getattr(self, "output", None)
         return file
 
@@ -358,7 +358,7 @@ def result_of(operation: type[Operation]) -> Any:
 
 
 def completes(operation: type[Operation]) -> bool:
-    """True if a command takes some arguments from elsewhere than its options."""
+    """True if a command takes some arguments from a file or a question."""
     return any("completed" in vars(each) for each in operation.__mro__ if each is not Operation)
 
 

@@ -28,8 +28,8 @@ _CONTAINERS: Final = frozenset((dict, list, tuple))
 
 
 def _all_texts(data: Any) -> tuple[set[str], set[Any]]:
-    """Every text of the data once, without its place, and every name. Every answer is gone through, so nothing is
-    called for a text that can be told by its type alone."""
+    """Every text and every name of the data once, without its place. It runs for every answer, so texts of plain types
+    are told without a call."""
     texts, names = set[str](), set[Any]()
     left: list[Any] = [(data,)]
     # The list grows while it is gone through.
@@ -46,7 +46,7 @@ def _all_texts(data: Any) -> tuple[set[str], set[Any]]:
 
 
 def _any_flagged_name(names: set[Any]) -> bool:
-    """The answers of a tool have the same few names, unless a project gives some of its own."""
+    """True if a name is flagged. Cached, because the answers of a tool have the same few names."""
     said = frozenset([name for name in names if isinstance(name, str)])
     return _any_flagged_of_few(said) if len(said) <= _FEW_NAMES else any_flagged(said)
 
@@ -64,8 +64,8 @@ def note_of(places: Sequence[str]) -> str:
 
 
 def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Every text of the data with its place, names of fields included: those of a project's own fields are its texts.
-    What the data says about itself counts for nothing here, since a file may have said it."""
+    """Every text of the data with its place, names of fields included, because a project can choose names. Markers in
+    the data itself are ignored, since a file may have written them."""
     match value:
         case str():
             yield place, value

@@ -190,7 +190,7 @@ def _without_bounds(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def outlined(tool: ListedOperation) -> ListedOperation:
-    """The tool with the names of the fields of its result, and nothing of what is inside them."""
+    """The tool with the names of its result's fields, without their schemas."""
     schema = tool.output_schema
     short = {"type": "object", "properties": {name: {} for name in schema.get("properties", {})}}
     return msgspec.structs.replace(tool, result=msgspec.Raw(msgspec.json.encode(short)))

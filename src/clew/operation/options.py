@@ -63,8 +63,8 @@ def writes_json(operation: type[Operation]) -> bool:
 
 
 def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[str, Any]:
-    """The options that were given, under the names that clients of the tool use. The others are left out, so that each
-    default is declared in one place."""
+    """The options that were given, under the argument names of the tool. The others are left out, so that each default
+    is declared in one place."""
     hints = get_type_hints(operation, include_extras=True)
     arguments: dict[str, Any] = {}
     for field in msgspec.structs.fields(operation):
@@ -81,7 +81,7 @@ def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[
 
 
 def words_of(operation: type[Operation], arguments: Mapping[str, str]) -> list[str] | None:
-    """The words by which a command line says these arguments; None where the command does not take one of them."""
+    """The words by which a command line gives these arguments; None if the command does not take one of them."""
     hints = get_type_hints(operation, include_extras=True)
     known = {field.encode_name: field for field in msgspec.structs.fields(operation)}
     words: list[str] = []
@@ -97,7 +97,8 @@ def words_of(operation: type[Operation], arguments: Mapping[str, str]) -> list[s
 
 
 def without_bounds(request: Request) -> Request:
-    """The request of a command that answers with all there is, as far as no option of the command says how much."""
+    """The request with its limits lifted, for a command that answers with everything, unless an option of the command
+    sets them."""
     operation = type(request)
     hints = get_type_hints(operation, include_extras=True)
     bounds = [name for name in _BOUNDS if name in hints and not _is_offered(operation, name, _shape(hints[name]))]

@@ -17,7 +17,7 @@ def result_schema(type_: type[msgspec.Struct], *, in_one_piece: bool) -> dict[st
 
 
 def outline(type_: type[msgspec.Struct]) -> dict[str, Any]:
-    """The schema of a result with the names of its fields, and nothing of what is inside them."""
+    """The schema of a result with the names of its fields, without their schemas."""
     return {"type": "object", "properties": {name: {} for name in _slim_schema(type_)["properties"]}}
 
 
@@ -84,7 +84,7 @@ def _names_and_types(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _filled_in(schema: dict[str, Any], inner: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """A schema that names another one, or that or null, with the other one in its place."""
+    """A schema with a reference replaced by the schema it names."""
     rest = {keyword: value for keyword, value in schema.items() if keyword not in ("anyOf", "$ref", "default")}
     options = schema.get("anyOf", (schema,))
     name = next((option["$ref"].rpartition("/")[2] for option in options if "$ref" in option), None)

@@ -39,7 +39,7 @@ def structured_output(environ: Mapping[str, str]) -> bool:
 
 
 def name_style(environ: Mapping[str, str]) -> NameStyle | None:
-    """The spelling of names that the environment asks for; None where it asks for none."""
+    """The spelling of names that the environment asks for; None without one."""
     said = environ.get(NAME_STYLE, "").strip().lower()
     if said and said not in _STYLES:
         raise ConfigError(f"{NAME_STYLE} is '{shortened(said)}'.", hint=f"Set it to one of: {', '.join(_STYLES)}.")

@@ -1,4 +1,4 @@
-"""`clew req validate` and the gate of a commit where nothing is in their way: git runs them with every commit.
+"""The fast path of `clew req validate` and of the commit hook, which git runs with every commit.
 
 What is usual is answered here without a project, a parser of options or a service: those take longer to load than the
 register takes to be judged. Whatever is not usual (a terminal, another option, a register in a folder, a file that
@@ -29,8 +29,7 @@ _GATE = {"--staged", "--gate", "--summary"}
 
 
 def answer(command: str, words: "list[str]") -> int | None:
-    """The exit code of a command of `clew req`, whose answer was printed; None where the command itself has to
-    answer."""
+    """The exit code of a command of `clew req` whose answer was printed; None if the full command has to answer."""
     if os.environ.get(_JUDGE) or sys.stdout.isatty():
         return None
     if command == "validate":
@@ -137,7 +136,7 @@ def _print(text: str) -> None:
 
 
 def _options(words: "Iterable[str]", flags: "set[str]") -> "dict[str, str] | None":
-    """The options by name; None where one is not known here."""
+    """The options by name; None if one of them is unknown here."""
     found: dict[str, str] = {}
     rest = iter(words)
     for word in rest:
@@ -158,7 +157,7 @@ def _root(options: "dict[str, str]") -> str:
 
 
 def _place(options: "dict[str, str]") -> str | None:
-    """The register that is meant, where it is one file."""
+    """The path of the register, if it is one file."""
     if "--file" in options:
         return os.path.realpath(options["--file"])
     if os.environ.get("REQ_FILE"):

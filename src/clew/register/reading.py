@@ -66,7 +66,7 @@ class RegisterReading:
 
     @cached_property
     def _around(self) -> Repository:
-        """Git, seen from the folder that holds the register."""
+        """Git with paths relative to the folder of the register."""
         return Repository(self.file.place.parent)
 
     @cached_property
@@ -120,7 +120,7 @@ class RegisterReading:
         return self._validated[1]
 
     def validate(self, *, staged: bool = False) -> ValidationReport:
-        """`staged` asks about the register that the next commit would hold."""
+        """Run the validator. `staged` asks about the staged register."""
         return validation_report(self.findings(self._next_register() if staged else None))
 
     def _next_register(self) -> Register:

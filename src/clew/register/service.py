@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class RegisterService(RegisterReading):
-    """Every change as well. Each is one transaction, and takes the operation that asks for it as it is."""
+    """The register of a project: queries and changes. Each change is one transaction."""
 
     def add(self, by: Author, new: Addition) -> results.Added:
         """A single new requirement, with a warning for each that it resembles."""
@@ -58,7 +58,7 @@ class RegisterService(RegisterReading):
         return self.file.transaction(by, added)
 
     def update(self, by: Author, wanted: Update, *, expected: str | None = None) -> results.Updated:
-        """`expected` is the version of the file that the change was made from; at another one it is refused."""
+        """`expected` is the version of the file on which the change is based; another version is refused."""
         return self.file.transaction(by, lambda draft: changes.update(draft, wanted), expected=expected)
 
     def preview_update(self, by: Author, wanted: Update) -> tuple[str, str]:
@@ -108,8 +108,8 @@ class RegisterService(RegisterReading):
     def place(
         self, call: "Call", wanted: Sequence[Requirement], *, source: str, expected: str, before: Callable[[], None]
     ) -> None:
-        """Take in requirements of another tool under the ids they have. `before` is called when all of them are
-        accepted, before anything is written."""
+        """Import requirements of another tool under their own ids. `before` is called when all of them are accepted,
+        before anything is written."""
 
         def change(draft: Draft) -> None:
             place_all(draft, wanted, source)
@@ -118,8 +118,8 @@ class RegisterService(RegisterReading):
         self.file.transaction(author_of(call), change, expected=expected)
 
     def read_source(self, source: str, besides: Sequence[str] = ()) -> bytes:
-        """A file that a caller names, which has to lie in the project, or in one of the folders that the user allows
-        besides."""
+        """The text of a file that a caller names. It has to be in the project, or in one of the folders that the user
+        allows."""
         place = Path(source)
         for folder in (Path(each).resolve() for each in besides if place.is_absolute()):
             real = place.resolve()
@@ -142,7 +142,7 @@ class RegisterService(RegisterReading):
     def record_run(
         self, by: Author, wanted: SavedRun, log: bytes, names: Mapping[str, Sequence[str]] | None = None
     ) -> results.RunReport | None:
-        """The evidence in a log; None if no name of a test carries an id. `names` gives the ids that other tests
+        """The evidence in a log; None if no test's name carries an id. `names` gives the ids that other tests
         verify."""
         tallies = read_log(log, names or {})
         if not tallies:
@@ -162,7 +162,8 @@ class RegisterService(RegisterReading):
         return self.file.transaction(by, lambda draft: adopt(draft, wanted, commit))
 
     def renumber(self, by: Author, base: str, *, dry_run: bool = False) -> RenumberReport:
-        """Move requirements whose ids mean others in a revision, and name the files that still say the old ids."""
+        """Move requirements whose ids belong to others in a revision, and name the files that still cite the old
+        ids."""
         before = revisions.register_at(self.file, self._around, self._around.revision(base))
         done = self.file.transaction(by, lambda draft: renumber(draft, before, base, dry_run=dry_run))
         cited = self.everything_cited().places() if done.renumbered else {}
@@ -180,7 +181,7 @@ class RegisterService(RegisterReading):
         return remapping.remap(self.root, self.mentions(path), new, MOST_IMPORT_BYTES, apply=apply)
 
     def _remap_merged(self, *, apply: bool) -> remapping.RemapReport:
-        """The citations in the code of a merge's other side whose ids the merge gave to other requirements."""
+        """The citations in code from the other side of a merge, for the ids that the merge reassigned."""
         merging = self._tree.commit_of("MERGE_HEAD")
         ours, theirs = ("HEAD", merging) if merging else ("HEAD^1", self._tree.commit_of("HEAD^2"))
         if theirs is None:
@@ -198,7 +199,7 @@ class RegisterService(RegisterReading):
         return remapping.remap_merged(self.root, sides, self._scanner.cited, new, MOST_IMPORT_BYTES, apply=apply)
 
     def merge_branch(self, by: Author, theirs: str | None) -> Merged:
-        """Merge another branch's register, and tell git that it is merged where nothing is left to decide."""
+        """Merge another branch's register, and tell git that it is merged if nothing is left to decide."""
         merged = merge_branch(self.file, self._around, theirs, by)
         if not merged.conflicts:
             self._around.add(self.file.place.name)

@@ -77,8 +77,8 @@ class EmbeddedIndexReader(FullTextReader):
         return series, number
 
     def touched_since(self, version: int, most: int) -> list[int] | None:
-        """The numbers of units that were added, changed or deleted after a write; None where that is no longer known,
-        or where they are more than `most`."""
+        """The numbers of units that were added, changed or deleted after a write; None if that is unknown, or if they
+        are more than `most`."""
         _, now = self.writes()
         if not now - WRITES_NOTED <= version <= now:
             return None
@@ -116,14 +116,15 @@ class EmbeddedIndexReader(FullTextReader):
         return dict(self._column("document", numbers))
 
     def _column(self, column: str, numbers: Iterable[int]) -> list[tuple[int, str]]:
-        """One question for all: asking for hundreds of rows one by one takes longer than ranking them."""
+        """A column of the wanted rows in one query: asking for hundreds of rows one by one takes longer than ranking
+        them."""
         statement = f"""
             SELECT number, units.{column} FROM json_each(?) CROSS JOIN indexed_units AS units ON number = value
         """  # noqa: S608
         return self.connection.execute(statement, (in_json(list(numbers)),)).fetchall()
 
     def known(self, ids: Iterable[str]) -> dict[str, KnownUnit]:
-        """The units of some ids that the index holds."""
+        """The units with these ids in the index."""
         find = "SELECT number, content_hash, text_hash FROM indexed_units WHERE hash = ? AND id = ?"
         rows = ((id, self.connection.execute(find, (short_hash(id), id)).fetchone()) for id in ids)
         return {id: KnownUnit(*row) for id, row in rows if row}

@@ -100,7 +100,7 @@ class SearchEngine:
         backend = backend or _in_files(folder, embed or EmbedSettings(), sharing, patience)
         self._sharing = sharing
         self.units: UnitStore = backend.units
-        """What can be found: units are found by their words when `put` returns, and by no signal once `delete` does."""
+        """The units that can be found: by their words when `put` returns, and by no signal once `delete` does."""
         self.spaces: Embedders = backend.vectors.embedders
         self._vectors = backend.vectors
         self._known: _Known | None = None
@@ -119,13 +119,13 @@ class SearchEngine:
     # Words
 
     def rarities(self, terms: Iterable[str]) -> dict[str, float]:
-        """The weight of each term: the fewer units hold it, the higher."""
+        """The weight of each term: the fewer units have it, the higher."""
         with self.units.asked() as reading:
             held, units = reading.units_with(terms), reading.totals().units
         return {term: rarity(held.get(term, 0), units) for term in terms}
 
     def rarest_words(self, text: str, count: int) -> str:
-        """The words of a text that tell most: those that the fewest units hold, of those that some do."""
+        """The rarest words of a text: those that the fewest units have, and at least one."""
         words = {term: word for word in keywords(text) for term in terms(word)[:1]}
         with self.units.asked() as reading:
             held = reading.units_with(words)
@@ -133,12 +133,12 @@ class SearchEngine:
         return " ".join(words[term] for term in rarest)
 
     def word_vectors(self) -> "WordVectors | None":
-        """By which words are compared; None where no meaning is wanted, or the encoder that comes with Clew is not
-        there."""
+        """Vectors of words, for comparing words; None if search by meaning is off, or the encoder that comes with Clew
+        is missing."""
         return open_word_vectors() if self.spaces.wanted else None
 
     def window_likeness(self, query: str, ids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
-        """Likeness in meaning between a query and each window of some units (`dense.indexing.window_spans`); only for
+        """Similarity in meaning between a query and each window of some units (`dense.indexing.window_spans`); only for
         units whose windows have vectors."""
         with self.units.asked() as reading:
             numbers = reading.numbers_of(ids)
@@ -147,33 +147,33 @@ class SearchEngine:
         return {id: found[number] for id, number in numbers.items() if number in found}
 
     def missing_names(self, names: Iterable[str], scope: Scope, filters: Filters) -> tuple[str, ...]:
-        """The names that no visible unit holds."""
+        """The names that are in no visible unit."""
         condition = compile_condition(scope, filters)
         with self.units.asked() as reading:
             restrict = None if self._vectors.is_everything(reading, condition) else condition
             return tuple(name for name in names if not reading.has_name(name, restrict))
 
     def lacks_word_pairs(self, question: str, scope: Scope, filters: Filters) -> bool:
-        """True if no visible unit holds any of the question's word pairs (`word_pairs`: its words beside names)."""
+        """True if none of the question's word pairs is in a visible unit (`word_pairs`: its words beside names)."""
         pairs = word_pairs(question, self.word_vectors())
         return bool(pairs) and len(self.missing_names(pairs, scope, filters)) == len(pairs)
 
     def writes(self) -> tuple[str, int]:
-        """Names the index, and counts the writes that changed its units, by whatever process: one for each call with up
-        to 500 of them."""
+        """Identifies the index and the number of writes that changed its units, by any process: one for each call with
+        up to 500 of them."""
         with self.units.asked() as reading:
             return reading.writes()
 
     # Vectors
 
     def index_vectors(self, progress: Progress = lambda done, total, message: None) -> VectorReport:
-        """Make the vectors that are missing, and write damaged ones again. `progress` may raise Cancelled: what is done
-        is kept, and the next call goes on from there."""
+        """Make missing vectors, and write damaged ones again. `progress` may raise Cancelled: finished vectors are
+        kept, and the next call continues."""
         return self._vectors.make(progress)
 
     def forget(self, ids: Iterable[str], *, for_all: bool = True, text_hashes: Iterable[str] = ()) -> list[str]:
-        """Take units out, and `for_all` servers what was made of their texts and of those with `text_hashes`. Their
-        bytes in files are the matter of `purging.purge_units`. Returns the hashes of the texts."""
+        """Remove units, and `for_all` servers the embeddings of their texts and of those with `text_hashes`. Bytes in
+        files are left to `purging.purge_units`. Returns the hashes of the texts."""
         wanted = list(ids)
         with self.units.asked() as reading:
             units = reading.units_of(reading.numbers_of(wanted).values())
@@ -194,7 +194,7 @@ class SearchEngine:
         return msgspec.structs.replace(state, notes=(*state.notes, *self.units.notes))
 
     def version(self) -> str:
-        """Differs after every change of what a search could answer."""
+        """Changes whenever the results of a search could change."""
         with self.units.asked() as reading:
             return self._state(reading)
 
@@ -207,8 +207,8 @@ class SearchEngine:
     def search(
         self, question: Question, *, adjacency: Adjacency | None = None, check: Callable[[], None] = lambda: None
     ) -> Results:
-        """One page of results. `adjacency` is what a recipe with expansion walks along; without it, the mentions of
-        titles in texts. `check` is called now and then and may raise to end the search."""
+        """One page of results. A recipe with expansion follows the links of `adjacency`; without it, mentions of titles
+        in texts. `check` is called now and then and may raise to end the search."""
         question = _storable(question)
         recipe = self.recipes.get(question.recipe)
         identity = _identity(question, recipe)
@@ -245,8 +245,8 @@ class SearchEngine:
         again: bool = False,
         check: Callable[[], None] = lambda: None,
     ) -> Ranking:
-        """Everything the signals rank, by id, without texts and pages. `again` takes the ranking that was made for this
-        question before, where it is still known, whatever has happened to the index since."""
+        """Everything that the signals rank, by id, without texts and pages. `again` takes the earlier ranking of this
+        question, if it is still cached, whatever was written since."""
         question = _storable(question)
         recipe = self.recipes.get(question.recipe)
         key = key_of(_identity(question, recipe), has_links=adjacency is not None)
@@ -276,7 +276,7 @@ class SearchEngine:
             self._vectors.embed_query(reading, meaning(parse_query(text), text))
 
     def vectors_of(self, ids: Iterable[str]) -> "dict[str, Vectors]":
-        """The vectors of those of the units that have one."""
+        """The vectors of the units that have one."""
         with self.units.asked() as reading:
             numbers = reading.numbers_of(list(ids))
             known = self._vectors.vectors_of(reading, list(numbers.values()))
@@ -305,7 +305,7 @@ class SearchEngine:
             return None
 
     def warm(self) -> None:
-        """Load what a search by meaning needs, so that the first one does not wait for it."""
+        """Load everything for a search by meaning, so that the first one does not wait for it."""
         with self.units.asked() as reading:
             self._vectors.embed_query(reading, "")
         self.word_vectors()
@@ -359,8 +359,8 @@ class SearchEngine:
         return adjacency is None and kept.lasts and kept.state == self._state(reading)
 
     def _page(self, reading: IndexReader, question: Question, kept: KeptRanking, offset: int) -> "_Page":
-        """Whole results from `offset` on, as many as the limits allow. What was deleted or left the scope since the
-        ranking was made is passed over."""
+        """Whole results from `offset` on, as many as the limits allow. Units that were deleted or left the scope since
+        the ranking was made are skipped."""
         condition = compile_condition(question.scope, question.filters)
         places: list[int] = []
         found: list[Hit] = []
@@ -431,7 +431,7 @@ class SearchEngine:
 
 
 class _Known:
-    """Cache of what was read of the units of an index. A number stands for one unit for ever, so each is read once."""
+    """Cache of values read from the units of an index. A number belongs to one unit for ever, so each is read once."""
 
     def __init__(self, series: str, streams_kept: int) -> None:
         self.series = series

@@ -131,8 +131,8 @@ class _FileTables:
         self._connection.executemany("DELETE FROM unit_rows WHERE number = ?", [(number,) for number in numbers])
 
     def finish(self) -> None:
-        """Count the write with the units that it touched, and take out files without units. A file that is edited gets
-        another time, and what it had before would be looked at with every unit that comes."""
+        """Count the write with the units that it touched, and remove files without units. An edited file gets a new
+        time; its former units are not compared again."""
         unused = "NOT EXISTS (SELECT 1 FROM unit_rows WHERE unit_rows.file = unit_files.file)"
         self._connection.executemany(f"DELETE FROM unit_files WHERE file = ? AND {unused}", self._files)  # noqa: S608
         if not self._touched:
@@ -200,7 +200,7 @@ def _rest(unit: Unit) -> bytes | None:
 
 
 def _file(connection: SqliteConnection, path: str | None, before_path: str | None, time: str | None) -> int | None:
-    """The number of what the units of a file share; None for what is in no file."""
+    """The number of the row that units of one file share; None for a unit without a file."""
     if path is None:
         return None
     find = "SELECT file FROM unit_files WHERE path = ? AND before_path IS ? AND common_time IS ?"
@@ -224,7 +224,7 @@ def _tags(connection: SqliteConnection, tags: tuple[str, ...]) -> int:
 
 
 def sweep(connection: SqliteConnection) -> None:
-    """Take out what was kept for units that are gone."""
+    """Delete rows that belonged to units that are gone."""
     lexical_tables.sweep(connection)
     for table in ("listed_tags", "tag_lists"):
         connection.execute(f"DELETE FROM {table} WHERE tags NOT IN (SELECT tags FROM unit_rows)")  # noqa: S608
@@ -233,7 +233,7 @@ def sweep(connection: SqliteConnection) -> None:
 
 
 def repack(connection: SqliteConnection) -> None:
-    """Leave nothing that only units said which are gone in what the others are packed by."""
+    """Pack all units again without texts of deleted units."""
     rows = connection.execute("SELECT number FROM indexed_units WHERE quoted ORDER BY number")
     lexical_tables.repack(connection, [number for (number,) in rows])
 

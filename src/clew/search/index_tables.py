@@ -1,4 +1,4 @@
-"""The tables of the search index in a file, and what is kept of the file of an earlier Clew."""
+"""The tables of the search index in a file, and the upgrade of the file of an earlier Clew."""
 
 import time
 
@@ -135,7 +135,7 @@ _REFILLED = "CREATE TABLE refilled (until REAL NOT NULL)"
 
 
 def _upgrade(connection: SqliteConnection) -> bool:
-    """Keep the embeddings, which take long to make: units get those of their text when they come again."""
+    """Keep the embeddings, which take long to make: new units with the same text get them."""
     (made,) = connection.execute("PRAGMA user_version").fetchone()
     if made == SCHEMA.version or made // 100 not in _WITH_WINDOWS:
         return False

@@ -70,7 +70,7 @@ class MakeIndex(
 
 
 def _read_code(call: Call) -> None:
-    """Read the outlines of source files, and say how far that is."""
+    """Read the outlines of source files, and report how far that is."""
     until = time.monotonic() + _LONGEST_READING
     while (notes := call.project.code.ensure(_REPORT_SECONDS)) and time.monotonic() < until:
         call.progress(0, 0, notes[0])

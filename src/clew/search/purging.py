@@ -1,4 +1,4 @@
-"""Taking units out of an index so that no byte of them is left in its files."""
+"""Removing units from an index so that no byte of them is left in its files."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
@@ -25,7 +25,7 @@ Pieces = frozenset[str]
 
 
 class PurgedText(NamedTuple):
-    """A text to take out wherever it stands."""
+    """A text to remove wherever it is."""
 
     parts: Collection[str]
     """Parts whose units are in no file of the project: every such unit that holds some of the text is deleted."""
@@ -78,8 +78,7 @@ def purge_units(
 
 
 def held_beyond_files(units: UnitStore, sought: PurgedText) -> list[str]:
-    """The ids of those units that hold what is sought, that do not stand so in a file, and that are kept elsewhere than
-    in files."""
+    """The ids of units with the purged text that are kept elsewhere than in files, and whose file does not say it."""
     gone, _ = _held(units.beyond_files(), sought)
     return list(dict.fromkeys(gone))
 
@@ -92,8 +91,8 @@ def _text_hashes(connection: SqliteConnection, ids: Collection[str]) -> list[str
 
 
 def _forget_embeddings(connection: SqliteConnection, text_hashes: Collection[str]) -> None:
-    """Take out what was made of these texts, and what is kept for a text that may come again: it may be an earlier one
-    of what is purged. Where units of an earlier layout are still missing, the rest waits for them."""
+    """Delete the embeddings of these texts, and those that wait for a text to come again, which may be an earlier
+    version of the purged one. While units of an earlier layout are missing, the others keep waiting."""
     orphaned = "DELETE FROM embeddings WHERE number NOT IN (SELECT number FROM indexed_units)"
     if is_refilled(connection):
         which = "text_hash IN (SELECT value FROM json_each(?))"
@@ -103,8 +102,8 @@ def _forget_embeddings(connection: SqliteConnection, text_hashes: Collection[str
 
 
 def is_held(folder: Path, sought: PurgedText, seen: PurgeProgress) -> bool:
-    """True if units that were written since the last look hold some of the text, beside those that quote files of the
-    project, or if the dictionary of the packed texts may hold it. True for an index that cannot be read."""
+    """True if units that were written since the last look have some of the text, apart from quotes of project files, or
+    if the dictionary of the packed texts may have it. True for an index that cannot be read."""
     place = folder / INDEX_FILE
     if not place.exists():
         return False
@@ -120,7 +119,7 @@ def is_held(folder: Path, sought: PurgedText, seen: PurgeProgress) -> bool:
 def _looked_through(
     connection: SqliteConnection, sought: PurgedText, seen: PurgeProgress
 ) -> tuple[list[str], PurgeProgress]:
-    """The ids of the units that hold it and should not, among those that were not looked at yet."""
+    """The ids of units with text that they should not have, among those not checked yet."""
     series, _ = EmbeddedIndexReader(connection).writes()
     after = seen.last if series == seen.series else 0
     find = "SELECT number, id, part, path, quoted FROM indexed_units WHERE number > ?"

@@ -51,7 +51,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
             )
 
     def identity(self) -> dict[str, Any]:
-        """The fields that tell two questions apart; the size of a page is none of them."""
+        """The fields that make two questions different; the size of a page is not among them."""
         everything: dict[str, Any] = msgspec.to_builtins(self)
         for name in ("limit", "max_tokens", "max_bytes", "cursor"):
             del everything[name]
@@ -82,7 +82,7 @@ class RankedUnit(msgspec.Struct, frozen=True, gc=False):
     why: tuple[SignalScore, ...]
 
     def signal(self, name: str) -> float | None:
-        """The score that a signal gave; None if the signal did not find the unit."""
+        """The score of a signal; None if the signal did not find the unit."""
         return next((part.score for part in self.why if part.signal == name), None)
 
 

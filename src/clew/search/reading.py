@@ -1,4 +1,4 @@
-"""Reading an index: one state of it, whatever others write meanwhile.
+"""Reading an index: one state of it, whatever others write during the search.
 
 An engine is a place where units are kept: a file of SQLite beside the project (`embedded.py`), or the tables of a
 PostgreSQL database (`database/`). Everything above this interface, from the plan of a query to its recipe, is the same
@@ -49,7 +49,7 @@ class IndexReader(Protocol):
         ...
 
     def units_of(self, numbers: Iterable[int]) -> dict[int, Unit]:
-        """Units by number; those that are gone are left out."""
+        """Units by number; missing ones are left out."""
         ...
 
     def ids_of(self, numbers: Iterable[int]) -> dict[int, str]: ...
@@ -71,19 +71,19 @@ class IndexReader(Protocol):
         ...
 
     def spellings_beginning(self, beginning: str, shortest: int, longest: int, most: int) -> list[Spelling]:
-        """Spellings of some length that begin so."""
+        """Spellings of some length with a beginning."""
         ...
 
     def terms_beginning(self, beginning: str, most: int) -> dict[str, int]:
-        """The most frequent terms that begin so, or of which a spelling does, with the number of units each is in."""
+        """The most frequent terms with a beginning, or with a spelling that has it, and the number of units of each."""
         ...
 
     def is_visible(self, term: str, restrict: Condition) -> bool:
-        """True if a unit that the condition lets through holds a term."""
+        """True if a unit that fulfils the condition has a term."""
         ...
 
     def has_name(self, name: str, restrict: Condition | None) -> bool:
-        """True if a visible unit holds a name (`lexical.tables.forms_of`)."""
+        """True if a visible unit has a name (`lexical.tables.forms_of`)."""
         ...
 
     def candidates(
@@ -96,15 +96,15 @@ class IndexReader(Protocol):
         matches: int,
         title_weight: int,
     ) -> list[int]:
-        """The units worth ranking for a plan: about `wanted`, and not fewer than `enough` where there are so many."""
+        """The units worth ranking for a plan: about `wanted`, and at least `enough` if there are so many."""
         ...
 
     def streams(self, units: Iterable[int]) -> list[UnitTerms]:
-        """The terms of these units, for those that are there."""
+        """The terms of these units; missing units are left out."""
         ...
 
     def numbered_streams(self, units: Sequence[int]) -> "Iterable[Stream]":
-        """The same without the texts, of those units whose terms are kept as numbers."""
+        """The terms of these units as numbers, without texts; only for units whose terms are stored as numbers."""
         ...
 
     def term_numbers(self, terms: Iterable[str]) -> Mapping[str, Sequence[int]]:
@@ -120,8 +120,7 @@ class IndexReader(Protocol):
     def neighbours(
         self, numbers: Sequence[int], within: str, *, before: bool, count: int, restrict: Condition | None
     ) -> list[tuple[int, tuple[int | None, ...]]]:
-        """The units on one side of each of these in its session or document, the nearest first; None where there is
-        none."""
+        """The units on one side of each of these in its session or document, nearest first; None at the end."""
         ...
 
     def facts(self, numbers: Sequence[int]) -> dict[int, UnitFacts]: ...

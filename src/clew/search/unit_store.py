@@ -1,4 +1,4 @@
-"""Units of one index: put in, taken out and counted in the same way, whichever engine keeps them."""
+"""Units of one index: put, deleted and counted in the same way in every engine."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -68,7 +68,7 @@ class UnitTables(Protocol):
     def insert(self, units: Sequence[NewUnit]) -> None: ...
 
     def update(self, units: Sequence[tuple[int, NewUnit]]) -> None:
-        """Other fields of units whose text stayed: their numbers, their words and their vectors stay too."""
+        """Change other fields of units whose text stays the same: numbers, words and vectors stay too."""
         ...
 
     def remove(self, numbers: Sequence[int]) -> None: ...
@@ -103,7 +103,7 @@ class UnitStore(ABC):
 
     @abstractmethod
     def beyond_files(self) -> Iterable[IndexedText]:
-        """Texts made of the project's files that are kept elsewhere than in files."""
+        """Texts from the project's files that are kept elsewhere than in files."""
 
     @abstractmethod
     def tidy(self) -> bool: ...
@@ -112,7 +112,7 @@ class UnitStore(ABC):
     def close(self) -> None: ...
 
     def put(self, units: Iterable[Unit]) -> WriteCounts:
-        """Add units, or replace those of the same id. Of an id that comes twice the last unit counts."""
+        """Add units, or replace those with the same id. If an id occurs twice, the last unit counts."""
         total = WriteCounts()
         rest = iter(units)
         while batch := {unit.id: checked(unit) for unit in islice(rest, AT_ONCE)}:
@@ -122,7 +122,7 @@ class UnitStore(ABC):
         return total
 
     def delete(self, ids: Iterable[str]) -> WriteCounts:
-        """Take units out. Ids that are not there are passed over."""
+        """Delete units. Unknown ids are skipped."""
         total = WriteCounts()
         rest = iter(ids)
         while batch := list(islice(rest, AT_ONCE)):
@@ -164,7 +164,7 @@ def _counts(written: WriteCounts) -> tuple[int, int, int, int]:
 
 
 def checked(unit: Unit) -> Unit:
-    """The unit with texts that can be stored, or an error that names what is wrong with it."""
+    """The unit with storable texts, or an error that names the problem."""
     if not unit.id or len(unit.id) > MAX_ID_CHARACTERS or not unit.id.isprintable():
         raise InvalidArgument(
             f"The id {shortened(unit.id)!r} of a unit has {len(unit.id)} characters, or some that cannot be printed.",

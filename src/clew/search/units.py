@@ -64,7 +64,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
         return content_hash(msgspec.msgpack.encode(self))
 
     def text_hash(self) -> str:
-        """Names what the embedder sees."""
+        """Identifies the text that the embedder gets."""
         seen = (self.title, self.body, WINDOWS) if self.quoted else (self.title, self.body)
         return content_hash(msgspec.msgpack.encode(seen))
 
@@ -88,7 +88,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Filters(msgspec.Struct, frozen=True, kw_only=True):
-    """Conditions that narrow a search inside its scope. None stands for no condition."""
+    """Conditions that narrow a search inside its scope; None is no condition."""
 
     tags: tuple[str, ...] | None = None
     """Units with any of these."""

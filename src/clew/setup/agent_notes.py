@@ -26,7 +26,7 @@ def with_notes(text: str | None) -> str:
 
 
 def without_notes(text: str | None) -> str | None:
-    """The file without the lines; None where nothing else was in it."""
+    """The file without Clew's lines; None if nothing else was in it."""
     if text is None:
         return None
     start, end = _place(text)

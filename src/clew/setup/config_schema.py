@@ -26,7 +26,8 @@ def config_schema() -> dict[str, Any]:
 
 
 def _as_toml(value: Any) -> Any:
-    """Without null, which TOML does not have, and without the defaults of whole tables, which their keys say."""
+    """The schema without null, which TOML does not have, and without defaults of whole tables, which repeat those of
+    their keys."""
     if isinstance(value, list):
         return [_as_toml(each) for each in value]
     if not isinstance(value, dict):

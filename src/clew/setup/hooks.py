@@ -1,4 +1,4 @@
-"""Connecting an agent's hooks to the memory: which file of which host gets which lines, and how they leave again.
+"""Connecting an agent's hooks to the memory: the lines for the file of each host, and their removal.
 
 What a file holds besides is never touched. Clew's own lines are known by their command, `clew hook EVENT --host NAME`,
 so they can be replaced and removed without a mark of their own, which these formats have no room for.
@@ -20,7 +20,7 @@ START_SECONDS, USUAL_SECONDS = 5, 2
 
 
 class HookFile(msgspec.Struct, frozen=True):
-    """The settings that make one host run hooks."""
+    """The settings file in which a host declares hooks."""
 
     path: str
     """From the project's folder."""
@@ -83,7 +83,7 @@ def hook_file(client: str) -> HookFile:
 
 
 def with_hooks(client: str, text: str | None, command: Sequence[str], *, answers: bool = False) -> str:
-    """The text of a host's file with Clew's hooks in it, replacing those that are there."""
+    """The text of a host's file with Clew's hooks, replacing earlier ones."""
     file = hook_file(client)
     lines = dict(_lines(client, file, command, answers))
     bare = without_hooks(client, text)

@@ -45,7 +45,7 @@ class AgentTask(msgspec.Struct, frozen=True, dict=True):
         return frozenset(_TOOL.findall(self.text))
 
     def filled(self, given: dict[str, str]) -> str:
-        """The steps with the arguments in their places. What is given is shown as it is, braces and all."""
+        """The steps with the arguments in place. Braces in an argument stay as they are."""
         values = {each.name: given.get(each.name) or each.otherwise for each in self.arguments}
         return re.sub(r"\{(\w+)\}", lambda found: values[found[1]], self.text)
 

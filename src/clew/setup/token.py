@@ -24,7 +24,7 @@ def token_path() -> Path:
 
 
 def check_token(token: str, what: str = "The token") -> None:
-    """ConfigError for a token that could be guessed, such as none at all, or that no HTTP header can carry."""
+    """ConfigError for a token that could be guessed, such as an empty one, or that no HTTP header can carry."""
     if len(token) < MIN_TOKEN_LENGTH:
         raise ConfigError(
             f"{what} has {len(token)} characters; it needs at least {MIN_TOKEN_LENGTH}.",
@@ -38,7 +38,7 @@ def check_token(token: str, what: str = "The token") -> None:
 
 
 def own_token() -> str | None:
-    """The token of this user; None where none was made. Refused where others may read it, or where it is no secret."""
+    """The token of this user; None without one. Refused if others may read its file, or if it is too weak."""
     path = token_path()
     try:
         mode = path.stat().st_mode

@@ -59,7 +59,7 @@ def tokens_path() -> Path:
 
 
 def add(name: str, *, days: int = USUAL_DAYS, read_only: bool = False, now: datetime) -> str:
-    """Make a token for a principal; only now is it known."""
+    """Create a token for a principal; this is the only time that it can be read."""
     if not _NAME.fullmatch(name):
         raise InvalidArgument(
             f"'{name[:80]}' is not a name for a principal.",
@@ -93,7 +93,7 @@ def revoke(name: str) -> None:
 
 
 class AccessTokens:
-    """The tokens as they are now, for a server."""
+    """The present tokens, for a server."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -62,8 +62,8 @@ class ChangeArchiver:
         skip_specs: bool,
         unknown_base: str = "",
     ) -> ArchiveReport:
-        """Apply a change and by default archive it. A refusal names every reason, and then nothing is done.
-        `found` are the conflicts of the change; `unknown_base` says why there may be more than anybody can know."""
+        """Apply a change and by default archive it. A refusal names every reason and changes nothing. `found` are the
+        conflicts of the change; `unknown_base` says why conflicts may be missing."""
         change_id = request.change_id
         entry = known.change(change_id)
         target = self._target(entry, today) if request.move else None
@@ -254,7 +254,7 @@ def check_order(known: SpecLibrary, change_id: str) -> None:
 
 
 def decided(change: ChangeProposal, found: Sequence[ConflictFound], take: str | None) -> dict[str, ConflictDecisions]:
-    """The side that each requirement in conflict takes; refused if the caller named none."""
+    """The side that each requirement in conflict takes; refused if the caller did not decide."""
     if not found:
         return {}
     if take not in SIDES:
@@ -300,9 +300,9 @@ _ACTOR = "clew"
 def first_seen(
     known: SpecLibrary, store: Store | None, is_archived: Callable[[str], bool]
 ) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
-    """The baselines of every open change, and why they may be lacking. What is touched for the first time is recorded
-    now; what was archived otherwise than by Clew is forgotten. One that is merely absent is kept: it may be on another
-    branch. A store that cannot be used costs the memory and nothing else."""
+    """The baselines of every open change, and why they may be missing. Requirements that are touched for the first time
+    are recorded now; those of changes that were archived without Clew are dropped. A change that is merely absent keeps
+    its record, because it may be on another branch. If the store cannot be used, nothing is recorded."""
     if store is None:
         return {}, ("There is no store, so the state in which a change was written is not known.",)
     remembered: dict[str, Sequence[Baseline]] = {}

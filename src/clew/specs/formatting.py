@@ -1,4 +1,4 @@
-"""Specs brought into one form on disk: all of them or none, and only where they say the same afterwards.
+"""Formatting specs on disk: all of them or none, and only if their meaning stays the same.
 
 Headings, blank lines and steps are written alike, and no word is changed:
 

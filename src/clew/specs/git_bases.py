@@ -69,7 +69,7 @@ class GitBases:
         return GitBase(tuple(baselines), tuple(unknown), tuple(squashed))
 
     def _added(self, head: str, path: str) -> str | None:
-        """The commit that first added a file, under whatever name it had then; None where it is not in the history."""
+        """The commit that first added a file, also under an earlier name; None if it is not in the history."""
         first = self._first.get((head, path))
         if first is None:
             listed = git.answer(self._root, "log", "--follow", "--diff-filter=A", "--format=%H", head, "--", path)

@@ -75,7 +75,7 @@ class SpecLibrary(msgspec.Struct, frozen=True):
 
     @property
     def unread_specs(self) -> dict[str, UnreadableFile]:
-        """By id, where no other file is that spec."""
+        """The specs that cannot be read, by id, unless another file is that spec."""
         found = {each.place.spec_id: each for each in self.unreadable_files if each.place.kind is FileRoleKind.SPEC}
         return {id: each for id, each in found.items() if id not in self.specs}
 

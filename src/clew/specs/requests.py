@@ -1,4 +1,4 @@
-"""The requests to the specs that more than one value makes."""
+"""The requests to the specs that have more than one value."""
 
 from typing import Annotated, Literal
 

@@ -37,7 +37,7 @@ class SpecIndex:
         self._lock = threading.Lock()
         self._filled: SearchEngine | None = None
         self._known: SpecLibrary | None = None
-        """What was in step with the index when this process last looked."""
+        """The specs that were in the index when this process last looked."""
 
     def rebuild(self, known: SpecLibrary) -> IndexBuilt:
         """Make the index again."""
@@ -122,7 +122,7 @@ class SpecIndex:
         return ()
 
     def _sync(self, engine: SearchEngine, known: SpecLibrary) -> int:
-        """Bring the index in step; returns how many units were put in."""
+        """Bring the index in step; returns the number of added units."""
         if self._filled is not engine:
             # Another file, perhaps an empty one: what this process knows is about the one before.
             self._filled, self._known = engine, None
@@ -255,7 +255,8 @@ LONGEST_TITLE, LONGEST_BODY = 1_000, 100_000
 
 
 def purpose_unit(entry: SpecEntry) -> Unit:
-    """The unit of a spec as a whole. It also bears the spec's fingerprint: while it is the same, so are the others."""
+    """The unit of a spec as a whole. It carries the spec's fingerprint: while that is unchanged, the other units of the
+    spec are too."""
     outline = entry.outline
     title = outline.title or outline.id
     about = _About(entry)
@@ -319,7 +320,7 @@ class _About(msgspec.Struct, frozen=True):
 
 
 def _prefix_tags(spec_id: str) -> tuple[str, ...]:
-    """One tag for each folder on the way to a spec, so that a search can stay below one."""
+    """One tag for each folder above a spec, so that a search can be limited to one."""
     parts = spec_id.split("/")
     return tuple(prefix_tag("/".join(parts[: depth + 1])) for depth in range(len(parts)))
 
@@ -329,7 +330,7 @@ def prefix_tag(prefix: str) -> str:
 
 
 def _steps(scenario: Scenario) -> str:
-    """Blank lines part the steps, so that each can be quoted alone."""
+    """The steps, separated by blank lines, so that each can be quoted alone."""
     lines = [scenario.text] if scenario.text else []
     for step in scenario.steps:
         lines.append(f"{step.keyword} {step.text}")

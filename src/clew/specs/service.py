@@ -61,7 +61,7 @@ class SpecsService:
         self._context = context
         self._graph = context.graph
         self._roots = spec_roots(context.config)
-        """Where specs are kept."""
+        """The folders of specs."""
         self._git = GitBases(context.root)
 
     @property
@@ -137,7 +137,7 @@ class SpecsService:
         )
 
     def scenario(self, spec_id: str, requirement: str, scenario: str | None = None) -> results.ScenarioAnswer:
-        """One scenario in full; the first of the requirement where none is named."""
+        """One scenario in full; the first of the requirement if none is named."""
         entry = self.library.spec(spec_id)
         found = find_requirement(entry.spec, requirement)
         if scenario is None and not found.scenarios:

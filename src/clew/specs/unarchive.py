@@ -43,7 +43,7 @@ class Archived(msgspec.Struct, frozen=True):
 def unarchive(
     project: Path, roots: Sequence[Root], change_id: str, store: Store | None, *, keep_specs: bool, dry_run: bool
 ) -> Unarchived:
-    """Take a change back, or say why it cannot be."""
+    """Take an archived change back, or raise the reason why that is impossible."""
     found = _find(project, roots, change_id)
     if resolve(project, found.target).exists():
         raise Conflict(f"'{found.target}' exists already.", hint="Rename that change, or archive it first.")
@@ -119,7 +119,7 @@ def _deltas(project: Path, found: Archived) -> list[Delta]:
 
 
 def _before(project: Path, folder: str) -> str:
-    """The commit in which the change was not archived yet."""
+    """The commit before the one in which the change was archived."""
     head = git.head(project)
     if head is None:
         raise Refused(

@@ -23,8 +23,8 @@ _SECTIONS = {
 def validate_specs(
     known: SpecLibrary, spec_id: str | None, roots: Sequence[Root], dialect: Dialect | None, *, strict: bool
 ) -> Validation:
-    """One spec, or all of them; files are then named from the project's folder. Without a dialect the rules are those
-    of the tool whose folder it is."""
+    """Reports on one spec, or on all; files are then named relative to the project's folder. Without a dialect, each
+    folder's own tool decides the rules."""
     if spec_id in known.unread_specs:
         broken = [known.unread_specs[spec_id]]
         entries: list[SpecEntry] = []
@@ -68,7 +68,7 @@ def validate_changes(known: SpecLibrary, change_id: str | None, dialect: Dialect
 
 
 def _elsewhere(changes: Iterable[ChangeProposal]) -> dict[str, OtherChanges]:
-    """The names that changes bring and free, by spec."""
+    """The names that changes add and free, by spec."""
     found: dict[str, tuple[set[str], set[str]]] = {}
     for delta in (delta for change in changes for delta in change.deltas):
         brought, freed = found.setdefault(delta.spec_id, (set(), set()))

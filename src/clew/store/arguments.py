@@ -17,7 +17,7 @@ _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
 def check_name(what: str, value: object) -> None:
-    """A name is what the contract says of ids and collections. `what` says which argument it is."""
+    """Check a name by the contract's rule for ids and collections. `what` names the argument in the error."""
     if not isinstance(value, str):
         raise InvalidArgument(f"{what} must be a string, not {_shown(value)}.", hint="Pass a string.")
     if not value:

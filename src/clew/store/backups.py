@@ -50,7 +50,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def has_checksums(self) -> bool:
-        """Whatever a damaged `version` says: only what has none of these fields is of format 1."""
+        """True if the manifest has checksums. Its `version` may be damaged, so its fields decide: only format 1 has
+        none."""
         return bool(self.version != 1 or self.files or self.sha256)
 
 
@@ -88,8 +89,8 @@ def seal(folder: Path, names: tuple[str, ...], project: Copied, memory: Copied) 
 
 @contextmanager
 def verified(folder: Path, names: tuple[str, ...], root: Path) -> Iterator[tuple[Path, Manifest]]:
-    """A copy of a backup's files, every byte of which is as it was written, and the manifest. The copy lies among what
-    Clew keeps of the project at `root`. Tampered or NotFound where the backup is not whole."""
+    """A verified copy of a backup's files, and the manifest. The copy is in the state folder of the project at `root`.
+    Tampered or NotFound if the backup is not complete and unchanged."""
     manifest = _manifest(folder)
     with private_folder(root) as place:
         for name in names:
@@ -129,7 +130,7 @@ def _manifest(folder: Path) -> Manifest:
 
 
 def _rendered(manifest: Manifest) -> bytes:
-    """A manifest with its own hash, as it is written: the one way to write it, so that every changed byte shows."""
+    """A manifest with its own hash, in its only spelling, so that every changed byte shows."""
     bare = msgspec.json.encode(msgspec.structs.replace(manifest, sha256=""))
     sealed = msgspec.structs.replace(manifest, sha256=hashlib.sha256(bare).hexdigest())
     return msgspec.json.format(msgspec.json.encode(sealed), indent=2) + b"\n"
@@ -141,7 +142,7 @@ def _part(file: Path) -> Part:
 
 
 def _copied(file: Path, target: Path) -> Part:
-    """Copy a file; what was read."""
+    """Copy a file; returns the bytes that were read."""
     size, hashed = 0, hashlib.sha256()
     with translated(target), target.open("xb") as copy:
         for chunk in _chunks(file):
@@ -152,7 +153,7 @@ def _copied(file: Path, target: Path) -> Part:
 
 
 def _chunks(file: Path) -> Iterator[bytes]:
-    """The content of a file of a backup. Errors while reading are those of the backup, and not of the target of the
+    """The content of a file of a backup. Errors while reading are about the backup, not about the target of the
     copy."""
     _demand_file(file)
     try:

@@ -82,7 +82,7 @@ class ReplicatedStore:
         """`path` is the file of the copy. A database that does not answer now may answer later: then the copy serves
         until it does."""
         self.copy = path
-        """Where the copy is."""
+        """The path of the copy."""
         self._open_remote = open_remote
         self._fresh = fresh_seconds
         self._local = _opened(path)

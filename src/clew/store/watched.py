@@ -68,7 +68,7 @@ class _Reporting:
         self._progress = progress
         self._job: Job | None = None
         self._kept: tuple[int, int, str] | None = None
-        """What was reported last and is not in the store yet."""
+        """The progress that was reported last and is not in the store yet."""
         self._written = -1
         self._lease = ExitStack()
 

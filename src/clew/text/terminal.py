@@ -73,7 +73,7 @@ class Recording:
 
 @contextmanager
 def recording(recorded: Recording) -> "Iterator[None]":
-    """What this thread prints inside, by `output` and `errors`, is recorded."""
+    """Record the output of this thread, by `output` and `errors`, inside of the block."""
     token = _recording.set(recorded)
     try:
         yield
@@ -94,7 +94,7 @@ def errors() -> "Any":
 
 
 def traits(stream: "Any") -> "Traits":
-    """What a stream shows."""
+    """The traits of a stream: whether it is a terminal, its colours, its width."""
     if isinstance(stream, RecordedStream):
         return stream.traits
     if not stream.isatty() or os.environ.get("TERM") == "dumb":

@@ -27,9 +27,9 @@ class FindUses(
     outlined=True,
     example={"target": "Settings"},
 ):
-    """Who uses this function, class, method, constant or attribute: calls, reads, writes, imports, subclasses,
-    overrides, patches and names in strings, each with its line, the symbol around it, and whether it is exact or found
-    by name. unbound counts places of the name that could not be resolved. For why it is there call `why`."""
+    """Uses of a function, class, method, constant or attribute: calls, reads, writes, imports, subclasses, overrides,
+    patches and names in strings, each with its line, the symbol around it, and whether it is exact or found by name.
+    unbound counts places of the name that could not be resolved. For why it is there call `why`."""
 
     cursor: PageCursor = None
 

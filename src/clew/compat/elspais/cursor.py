@@ -61,7 +61,7 @@ class CursorState(msgspec.Struct, frozen=True):
     def on(
         items: tuple[CursorEntry, ...], *, query: str, params: Mapping[str, Any], batch_size: int, fingerprint: str
     ) -> "CursorState":
-        """A cursor whose first item is handed out."""
+        """A cursor of which the first item was returned."""
         return CursorState(
             id=secrets.token_urlsafe(_ID_BYTES),
             query=query,
@@ -122,7 +122,7 @@ class CursorRead:
         self.taken = 0
 
     def take(self, count: int) -> CursorState:
-        """Take so many items; returns the new state of the cursor."""
+        """Take at most so many items; returns the new state of the cursor."""
         self.taken = count
         return msgspec.structs.replace(self.state, position=self.state.position + count)
 

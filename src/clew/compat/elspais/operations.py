@@ -123,7 +123,7 @@ class GetCursorInfo(
 
 
 def _check_room(answer: msgspec.Struct, max_tokens: int | None) -> None:
-    """Raises Refused for an answer that cannot be made to fit: before the cursor has moved, so that nothing is lost."""
+    """Raises Refused for an item that cannot fit an answer, before the cursor has moved, so that nothing is lost."""
     fit(msgspec.to_builtins(answer), (), Budget.of(max_tokens))
 
 

@@ -84,7 +84,7 @@ class _Path(NamedTuple):
     types: tuple[str, ...]
 
     def links(self) -> list[NamedEdge]:
-        """The steps of the path in the direction in which it goes."""
+        """The steps of the path, each in its direction."""
         return [NamedEdge(*step) for step in zip(self.nodes, self.nodes[1:], self.types, strict=False)]
 
 
@@ -129,7 +129,7 @@ class _Traversal:
         return self._adjacency.is_cut or bool(self._adjacency.hubs) or len(self.distances) > MOST_NODES
 
     def go(self, depth: int) -> None:
-        """Walk so far, or until there are enough nodes: the nearest are shown."""
+        """Walk to this depth, or until there are enough nodes: the nearest are shown."""
         walk = self._walk
         while walk.depth < depth and len(self.distances) <= MOST_NODES:
             before = walk.frontier
@@ -224,7 +224,7 @@ def context_bundle(
 
 
 def _fitting(text: SectionText, left: int) -> SectionText | None:
-    """The text as far as there is room for it."""
+    """The part of the text for which there is room."""
     if _cost(text) <= left:
         return text
     room = left - _cost(msgspec.structs.replace(text, text_truncated=""))

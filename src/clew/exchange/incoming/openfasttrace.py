@@ -49,7 +49,7 @@ def _in_markdown(text: str, name: str) -> Iterator[Item]:
     above = ""
     """The line above, where an underline makes a heading of it."""
     listed = False
-    """Whether the line belongs to an item of a list or to a quotation, which no underline makes a heading of."""
+    """True if the line belongs to an item of a list or to a quotation, of which no underline makes a heading."""
     item: _Collecting | None = None
     prose = _Prose()
     for number, line in enumerate(lines, start=1):
@@ -98,7 +98,7 @@ class _Prose:
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._heading = 0
-        """How many of the last lines are a heading and blank."""
+        """The number of last lines that are a heading or blank."""
         self.title = ""
 
     def take(self, line: str) -> None:

@@ -119,6 +119,6 @@ def _is_in_function(symbol: Symbol, symbols: tuple[Symbol, ...]) -> bool:
 
 
 def is_source(path: str) -> bool:
-    """Whether functions and classes of such a file can be found."""
+    """True if functions and classes can be found in files with this name."""
     family: Family | None = family_for(path)
     return family is not None and bool(family.blocks)

@@ -1,4 +1,4 @@
-"""Which files hold tests: one rule for every answer, from the project's own configuration and the names that tools
+"""The rule for files of tests, one for every answer: from the project's own configuration and the names that tools
 know."""
 
 import configparser
@@ -31,7 +31,7 @@ class TestFiles:
         self.folders = tuple(f"{folder}/" for folder in cleaned if folder not in (".", "/") and ".." not in folder)
 
     def holds(self, path: str) -> bool:
-        """Whether a file is one of tests."""
+        """True if a file is one of tests."""
         if path.startswith(self.folders) or _NAME.search(path) is not None:
             return True
         return (_FOLDER.search(path) is not None or _OWN.match(path) is not None) and _NO_CODE.search(path) is None

@@ -21,7 +21,7 @@ from clew.workspace.keeping import Keeper
 from clew.workspace.survey import SKIPPED_FOLDERS
 
 DEADLINE_SECONDS = 2.0
-"""How long an answer waits for the first reading."""
+"""The time that an answer waits for the first reading."""
 LARGEST_FILE = 1_000_000
 """Larger source files are made by programs, as a rule."""
 _OFTEN_MADE = frozenset({"build", "coverage", "env", "out", "target"})
@@ -47,7 +47,7 @@ class CodeKeeper(Keeper):
         """The file that the follower's states are about."""
         self._aliases: tuple[int, Aliases] | None = None
         self.cannot_keep = False
-        """Whether the outlines could not be written the last time, so that waiting for them is of no use."""
+        """True if the outlines could not be written the last time, so that waiting for them is of no use."""
 
     @property
     def largest(self) -> int:
@@ -63,12 +63,12 @@ class CodeKeeper(Keeper):
 
     @property
     def was_read(self) -> bool:
-        """Whether outlines are there, without reading any."""
+        """True if outlines are there; none is read for it."""
         return (self._folder() / FILE).is_file() and self.file.count()[1] > 0
 
     @property
     def aliases(self) -> Aliases:
-        """Where names in the imports of scripts lead, by the files as they were read last."""
+        """Targets of the names in imports of scripts, by the files as they were read last."""
         writes = self.file.writes()
         if self._aliases is None or self._aliases[0] != writes:
             self._aliases = writes, Aliases(self.file.script_configs(), self._config)
@@ -81,7 +81,7 @@ class CodeKeeper(Keeper):
             return None
 
     def ensure(self, seconds: float = DEADLINE_SECONDS) -> tuple[str, ...]:
-        """Have changed files read, and wait for it so long; what limits the answers then."""
+        """Have changed files read, and wait at most so long; returns notes on what the answers may lack."""
         if not self.take_turn(seconds=seconds):
             return (self._unfinished(),)
         try:
@@ -160,7 +160,7 @@ class CodeKeeper(Keeper):
 
 
 def _selection(root: Path) -> Selection:
-    """Every source file, without what tools make and what others wrote."""
+    """Every source file, without folders of build products and of other projects."""
     own = git.folders_with_files(root, _OFTEN_MADE)
     return Selection(
         folders=(".",),

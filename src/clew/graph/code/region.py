@@ -141,8 +141,8 @@ class CodeRegion(Region):
         return None
 
     def unresolved(self, path: str) -> list[FiledImport]:
-        """Imports of scripts whose names end as a file is called and may mean it, but lead nowhere: no configuration
-        explains them, or what it says is not there."""
+        """Imports of scripts whose name ends like a file of the project, but which no configuration resolves to a
+        file."""
         family = family_for(path)
         if family is None or family.name not in _SCRIPTS:
             return []
@@ -202,7 +202,7 @@ class CodeRegion(Region):
 
 
 def parts_of(id: str) -> tuple[str, str]:
-    """The path and the name that an id of a symbol is made of."""
+    """The path and the qualified name in the id of a symbol."""
     path, _, qualname = id.removeprefix(PREFIX).partition("::")
     return path, qualname
 

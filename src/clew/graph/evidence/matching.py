@@ -67,7 +67,8 @@ def subject(node: Node) -> TestCandidate:
 
 
 def names_of_test(node: Node) -> tuple[str, ...]:
-    """Under which names a test is looked up. A title is known with and without those of the groups around it."""
+    """The names under which a test is looked up. A title is known with and without the titles of the groups around
+    it."""
     around: str | None = node.fields.get("class")
     own = node.title if node.title.isidentifier() else plain(node.title)
     if around is None or (node.source is not None and node.source.path.rpartition(".")[2] in _FUNCTIONS):
@@ -94,7 +95,7 @@ def plain(name: str) -> str:
 
 
 def exact_ids(name: str, classname: str, file: str) -> tuple[str, ...]:
-    """The ids that a test would have whose place the report spells in full, as pytest and vitest do."""
+    """The ids that a test may have if the report gives its full path, as pytest and vitest do."""
     if file:
         module = file.removesuffix(".py").replace("/", ".")
         if classname == module:
@@ -144,7 +145,7 @@ def file_fits(mention: ReportedTest, path: str) -> bool:
 
 
 def overlap(reported: str, path: str) -> int:
-    """Number of parts that two paths share from the end, if one of them is the end of the other; else 0."""
+    """The number of parts that two paths share at the end, if one ends with the other; else 0."""
     one, other = _segments(reported), _segments(path)
     shared = _common(one, other)
     return shared if shared == min(len(one), len(other)) else 0
@@ -164,7 +165,7 @@ class _Said:
         self._classes = (*(() if in_class else _parts(classname)), *self._inside)
 
     def rank(self, test: TestCandidate) -> Rank | None:
-        """Rank of a test; None if the report contradicts it."""
+        """How well a test fits the report; None if the report contradicts it."""
         ending = test.path.rpartition(".")[2]
         place, shared, classes = self._place(test, ending)
         if not place:
@@ -260,7 +261,7 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def anchors_of_test(test: TestCandidate) -> tuple[str, ...]:
-    """The parts of a test's place of which a report that tells it from others of its name has at least one."""
+    """Parts of a test's place. A report that tells the test from others of its name has at least one of them."""
     place = _place(test.path)
     return (_segments(test.path)[-1], *place[-2:], *test.classes[-1:])
 
@@ -289,7 +290,7 @@ class TestIndex:
             self.note(node.id, node)
 
     def note(self, id: str, node: Node | None) -> tuple[str, ...]:
-        """Take note of a test as it is now; returns its names if it came or went."""
+        """Note a test as it is now; returns its names if it came or went."""
         if node is None or node.kind is not NodeKind.TEST or "function" not in node.fields:
             names = self._names.pop(id, ())
             self._by_name.remove(id, names)
@@ -306,7 +307,7 @@ class TestIndex:
         return names if is_new else ()
 
     def find(self, mention: ReportedTest) -> tuple[list[str], bool]:
-        """The ids of the tests that a report means, and whether it might have meant others as well."""
+        """The ids of the tests that a report means, and whether it may mean others as well."""
         several = False
         for name in names_of_mention(mention):
             for candidates in self._candidates(mention, name):
@@ -324,8 +325,8 @@ class TestIndex:
         return sorted({each.path for _, filed in self._by_name.items() for each in filed.values()})
 
     def _candidates(self, mention: ReportedTest, name: str) -> Iterator[Collection[TestCandidate]]:
-        """Tests with the name. Of very many, those that share a part of their place with the report, beginning with the
-        rarest part."""
+        """Tests with the name. If they are many, only those that share a part of their place with the report, beginning
+        with the rarest part."""
         filed = self._by_name.holders(name)
         if not filed:
             return

@@ -1,4 +1,4 @@
-"""Evidence: what runs of the tests showed, tied to the tests and the code it is about.
+"""Evidence: results of test runs and executed lines, tied to their tests and to the code.
 
 A report names tests in its own way and knows nothing of the files they are in, so its results are tied to tests only
 when all files are known: each becomes an edge from the result to the test that yielded it. Nearly all name a test by
@@ -52,12 +52,12 @@ class Executed:
 
     @property
     def paths(self) -> frozenset[str]:
-        """The reports that say which lines were executed."""
+        """The reports with executed lines."""
         return frozenset(path for path, _ in self._reported)
 
     def update(self, contributions: "Mapping[FileKey, Contribution | None]", *, moved: bool) -> bool:
-        """Take what files contribute now; `moved` says that code or tests came or went. Returns whether answers that
-        were given before may be others now."""
+        """Take the present contributions of files; `moved` says that code or tests came or went. Returns whether
+        earlier answers may be different now."""
         is_changed = False
         for file, contribution in contributions.items():
             lines = contribution.lines if contribution is not None else ()
@@ -185,7 +185,7 @@ class Evidence:
         return LineCount(count.executable, count.executed, tuple(sorted(tests)))
 
     def line_reports(self) -> frozenset[str]:
-        """The reports that say which lines were executed."""
+        """The reports with executed lines."""
         return self._executed.paths
 
     def place_of(self, result: str) -> "Place | None":
@@ -201,7 +201,8 @@ class Evidence:
     # Keeping up
 
     def update(self, contributions: "Mapping[FileKey, Contribution | None]", changed: Collection[str]) -> None:
-        """Follow an update of the graph: what files contribute now, and the ids of nodes that came, went or changed."""
+        """Follow an update of the graph, given the present contributions of files and the ids of nodes that came, went
+        or changed."""
         tests = [id for id in changed if id.startswith("test:")]
         sources = bool(tests) or any(id.startswith("code:") for id in changed)
         if self._executed.update(contributions, moved=sources):
@@ -231,7 +232,7 @@ class Evidence:
         self._graph.touched(node.id for node in new)
 
     def _replace(self, file: "FileKey", results: tuple[Node, ...]) -> Iterator[str]:
-        """Put the results of a report in place of those it had; yields the ids of the tests that had those."""
+        """Replace the results of a report; yields the ids of the tests that had its former results."""
         region = self._graph.memory
         before = self._reports.pop(file, ())
         self._places = None
@@ -260,7 +261,7 @@ class Evidence:
     # Results
 
     def _tie(self, results: Iterable[Node]) -> set[str]:
-        """Link results to what yielded them; returns the ids of those tests and journeys."""
+        """Link results to their tests or journeys; returns the ids of these."""
         verdicts = self._verdicts
         edges: list[Edge] = []
         for node in results:
@@ -275,7 +276,7 @@ class Evidence:
         return {edge.target for edge in edges}
 
     def _untie(self, id: str) -> Iterator[str]:
-        """Take a result from what yielded it; yields the ids of those tests and journeys."""
+        """Unlink a result from its tests or journeys; yields the ids of these."""
         for edge in self._tied.pop(id, ()):
             self._graph.memory.remove_edge(edge)
             yield edge.target
@@ -337,7 +338,7 @@ class Evidence:
         return self._tests
 
     def _journey(self, node: Node) -> Edge | None:
-        """A result whose name holds the id of a journey, or of one of its steps, is a result of that."""
+        """The journeys for a result whose name holds the id of a journey, or of one of its steps."""
         start = node.title.find("JNY-")
         if start < 0:
             return None
@@ -352,7 +353,7 @@ class Evidence:
         return Edge(EdgeKind.YIELDS, node.id, id, (step,)) if step in labels else None
 
     def _recount(self, ids: Iterable[str]) -> None:
-        """Settle what the results of tests and journeys say together that had others before."""
+        """Compute the verdicts of tests and journeys whose results changed."""
         region = self._graph.memory
         for id in ids:
             results = (

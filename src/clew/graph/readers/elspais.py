@@ -26,7 +26,7 @@ EDGE_KINDS = {kind.value: kind for kind in EdgeKind}
 
 
 class ElspaisFile(msgspec.Struct, frozen=True, array_like=True):
-    """The records of a file together with what is worth computing only once."""
+    """The records of a file, with values that are expensive to compute."""
 
     records: FileRecords
     hash_states: tuple[HashState, ...]
@@ -182,5 +182,5 @@ def _source(span: Span, path: str) -> Source:
 
 
 def fingerprint(settings: ElspaisSettings) -> str:
-    """Names the settings: records cached under others are not used."""
+    """Identifies the settings: records cached under other settings are not used."""
     return content_hash(msgspec.json.encode(settings, order="deterministic"), size=8)

@@ -89,7 +89,7 @@ class RegisterLocations:
             return False
 
     def _is_others(self, path: str) -> bool:
-        """True if a file lies in a folder that is a project of its own."""
+        """True if a file is in a folder that is a project of its own."""
         folders = [self._root / folder for folder in PurePosixPath(path).parents if folder.name]
         return any((folder / mark).exists() for folder in folders for mark in _OWN_PROJECT)
 
@@ -120,7 +120,7 @@ _LOOKED_AT = 5_000
 
 
 def spec_roots(config: Config) -> tuple[Root, ...]:
-    """The trees of specs, in the order in which their ids win."""
+    """The folders of specs; if two have the same id, the earlier one wins."""
     if config.specs:
         alone = len(config.specs) == 1
         return told_apart(_root(config.root, folder, "" if alone else _home(folder)) for folder in config.specs)

@@ -25,8 +25,7 @@ from clew.workspace.find import Selection
 
 
 class MarkerFile(msgspec.Struct, frozen=True, array_like=True):
-    """Contribution and diagnostics of a file, in the form that the graph takes: a warm start reads thousands of
-    these."""
+    """Contribution and diagnostics of a file, ready for the graph: a warm start reads thousands of these."""
 
     contribution: Contribution
     diagnostics: tuple[Diagnostic, ...]

@@ -16,7 +16,7 @@ from clew.workspace.files import read_bytes
 
 
 def parse(root: Path, reader: Reader | None, path: str, limit: int) -> ParsedFile | None:
-    """The records of a file; None where anything is out of the ordinary."""
+    """The records of a file; None if anything unusual happens."""
     if reader is None:
         return None
     try:

@@ -21,8 +21,8 @@ from clew.workspace.paths import Glob
 
 
 class ProjectReaders:
-    """The readers of a project. Which there are, and what they look for, depends on what the project holds: they are
-    other ones when it gets its first register or its first spec."""
+    """The readers of a project. They depend on what the project holds: its first register or first spec brings other
+    ones."""
 
     def __init__(self, config: Config, grammar: IdGrammar) -> None:
         self._config = config
@@ -33,7 +33,8 @@ class ProjectReaders:
         self._readers: tuple[Reader, ...] = ()
 
     def now(self) -> tuple[Reader, ...]:
-        """The same readers as before, unless the project holds other things."""
+        """The readers for the present contents of the project; the same ones as before if nothing that matters
+        changed."""
         places = self._places.found()
         held = has_specs(self._config), places, self._seals.refused(places)
         if held != self._held:
@@ -60,8 +61,8 @@ def readers_for(config: Config, grammar: IdGrammar) -> tuple[Reader, ...]:
 def marker_readers(
     config: Config, grammar: IdGrammar, *, specs: bool, register: bool
 ) -> tuple[MarkerReader, MarkerReader]:
-    """The readers of tests and of code. Where a project has a register and nobody said where its code lies, all of it
-    is read: a register counts on finding its markers anywhere."""
+    """The readers of tests and of code. A project with a register and no configured code folders is read as a whole,
+    because a register expects its markers anywhere."""
     tests = _everywhere(config.tests) if register else config.tests
     code = _without_tests(_everywhere(config.code) if register else config.code, tests)
     tests, code = without_associates(tests, config), without_associates(code, config)
@@ -112,7 +113,7 @@ def associate_readers(config: Config) -> Iterator[Reader]:
 
 
 def without_associates(selection: Selection, config: Config) -> Selection:
-    """The files of the project itself, where a selection of it reaches into a repository that is read on its own."""
+    """The files of the project itself, if a selection reaches into a repository that is read on its own."""
     places = [each.path for each in config.elspais.associates if each.settings is not None]
     if not places:
         return selection

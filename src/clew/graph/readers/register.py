@@ -159,7 +159,8 @@ class RegisterReader:
         return Definition(node, parts, (*links, *self._citations(record, path)))
 
     def _citations(self, record: RegisterRecord, path: str) -> tuple[Citation, ...]:
-        """Citations in its texts. Other requirements of the register are linked, not cited in prose."""
+        """Citations in the texts of a requirement. Other requirements of the register are linked, not cited in
+        prose."""
         requirement = record.requirement
         texts = (requirement.statement, requirement.rationale)
         cited = (
@@ -181,7 +182,7 @@ class RegisterReader:
 
 
 def _folder_of(place: PurePosixPath) -> str:
-    """The folder of the register that a file belongs to; empty where it is a register of its own."""
+    """The folder of the register that a file belongs to; empty for a register in one file."""
     if place.name == INDEX:
         return place.parent.as_posix()
     return place.parent.parent.as_posix() if place.parent.name == FOLDER else ""
@@ -222,7 +223,8 @@ def _labels(requirement: Requirement) -> tuple[str, ...]:
 
 
 def _evidence(record: RegisterRecord, path: str) -> Definition:
-    """The last record of a requirement as a test of it: it says that all criteria are met, or that they are not."""
+    """The latest evidence record of a requirement as a test: it says that all criteria are met, or that they are
+    not."""
     requirement = record.requirement
     id = f"test:{path}::{requirement.id}"
     last = requirement.tests[-1]

@@ -64,7 +64,7 @@ def _identity(outcome: Outcome) -> str:
 
 
 def _portable(place: str) -> str:
-    """A path without the folders above the project, of which only the last part is sure to be the same elsewhere."""
+    """A path without the folders above the project: only the last part is sure to be the same on other machines."""
     spelled = place.replace("\\", "/")
     if spelled.startswith("/") or spelled[1:3] == ":/":
         return spelled.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Questions answered by quotes: the few spans of the best sections that say most, each with its place in a file.
+"""Questions answered by quotes: a few spans from the best sections, each with its file and line.
 
 What is quoted is data. It is never mixed with Clew's own words, whatever it says.
 """
@@ -68,7 +68,7 @@ _UNMENTIONED = "Nothing in the documents answers this: they do not mention {name
 
 
 class ReadSections(msgspec.Struct, frozen=True, kw_only=True):
-    """The sections that were read for a question, and the measures by which quotes are chosen."""
+    """The sections that were read for a question, and the measures for choosing quotes."""
 
     asked: WeightedQuestion
     sections: tuple[FoundSection, ...]
@@ -133,7 +133,7 @@ def spells_out(text: str, name: str) -> bool:
 
 
 def ranked_quotes(request: EvidenceRequest, read: ReadSections) -> tuple[Quote, ...]:
-    """All that can be quoted of what was read, best first: what the pages of an answer show."""
+    """All possible quotes from the sections that were read, best first; the pages of an answer show them."""
     best = max((each.score for each in read.sections), default=0.0)
     passages = [
         Passage(
@@ -150,8 +150,8 @@ def ranked_quotes(request: EvidenceRequest, read: ReadSections) -> tuple[Quote, 
 def quoted(
     request: EvidenceRequest, read: ReadSections, ranked: Sequence[Quote], offset: int = 0, *, is_first: bool = True
 ) -> QuotedAnswer:
-    """The spans that say most about the question, after the first so many. If the first answer was
-    that nothing answers the question, a second call gets what is nearest."""
+    """The spans that answer the question best, after the first so many. If the first answer was that nothing answers
+    the question, a second call gets the nearest spans."""
     end = offset + request.limits.max_quotes
     # One more than is shown tells whether there is more.
     found = ranked[: end + 1]
@@ -178,7 +178,7 @@ def _why_not(found: Sequence[Quote], read: ReadSections) -> str | None:
 
 
 def _absent(read: ReadSections, found: Sequence[Quote], reason: str) -> QuotedAnswer:
-    """The answer that there is none, with what is nearest, each section once."""
+    """The answer that nothing answers the question, with the nearest spans, one from each section."""
     by_section = {quote.passage: quote for quote in reversed(found)}
     nearest = sorted(by_section.values(), key=lambda quote: -quote.score)[:NEAREST]
     spans = (_quoted(read.sections[quote.passage], quote) for quote in nearest)
@@ -216,7 +216,7 @@ class Quoting:
         self._kept: KeptPages[ReadSections] = KeptPages(idle_seconds)
 
     def extract(self, request: EvidenceRequest, ids: Iterable[str], caller: Caller) -> results.ExtractedEvidence:
-        """The spans of the passages that say most about a question."""
+        """The spans of the passages that answer a question best."""
         passages, missing = self._present(dict.fromkeys(ids), caller)
         caller.check.step = "evidence"
         caller.check()
@@ -240,7 +240,7 @@ class Quoting:
         return passages, tuple(missing)
 
     def retrieve(self, request: EvidenceRequest, caller: Caller, pages: Pages) -> results.RetrievedEvidence:
-        """A search and its evidence in one step: the best quotes, or those after them."""
+        """A search and its evidence in one step: the best quotes, or the following ones."""
         mode, note = chosen_mode(request.mode, graph=self._graph)
         caller.check.step = "search"
         request = msgspec.structs.replace(request, mode=mode)

@@ -64,7 +64,7 @@ def read_bullets(text: str, start: int, max_tokens: int) -> Excerpt:
 
 
 def around(text: str, anchor: tuple[int, int], before_tokens: int, after_tokens: int) -> Excerpt:
-    """A place of the text with what is around it."""
+    """A span of the text with its surroundings."""
     first = min(max(anchor[0], 0), len(text))
     last = min(max(anchor[1], first), len(text))
     start, end = window(text, first, last, before_tokens, after_tokens)

@@ -181,7 +181,7 @@ class Finder:
         )
 
     def asked(self, question: str) -> WeightedQuestion:
-        """A question with what is known about its words."""
+        """A question with facts about its words."""
         words, compounds = split(question)
         terms = [term for term in dict.fromkeys((*map(stem, words), *compounds)) if term not in STOP_TERMS]
         known = self._engine.word_vectors()
@@ -197,15 +197,14 @@ class Finder:
         )
 
     def likeness(self, question: str, ids: Sequence[str]) -> "Mapping[str, NDArray[np.float32]]":
-        """Likeness in meaning between a question and the windows of some sections; only of those for which it is
-        known."""
+        """Similarity between a question and the windows of some sections, for those that have embeddings."""
         return self._engine.window_likeness(question, ids)
 
     def unmentioned(
         self, question: str, narrowing: Narrowing | None = None, boundary: Boundary | None = None
     ) -> tuple[str, ...]:
-        """Names, identifiers and uncommon words of a question that stand nowhere in the documents. The documents cannot
-        answer a question about those."""
+        """Names, identifiers and uncommon words of a question that are in no document. The documents cannot answer a
+        question about them."""
         names = names_in(question, self._engine.word_vectors())
         return self._engine.missing_names(
             names, Scope(parts=(PART,)), self._filters(narrowing, boundary or self._boundary)

@@ -1,4 +1,4 @@
-"""Passages: what was found, kept in scratch space, and read from there in bounded parts.
+"""Passages: found spans, kept in scratch space and read from there in bounded parts.
 
 The flow is always from little to more: a search gives previews, evidence gives quotes, an excerpt gives a bounded part,
 and no answer carries a whole document. `Caller` says who asks; nobody reaches a passage of somebody else, or one that
@@ -40,7 +40,7 @@ class DocumentState(Enum):
 
 
 class Caller(msgspec.Struct, frozen=True, kw_only=True):
-    """The caller of a tool, and the bounds within which it may look."""
+    """The caller of a tool, and the documents it may see."""
 
     owner: str | None
     """The session of the transport; None where it keeps none."""
@@ -64,7 +64,7 @@ class Passages:
     ) -> None:
         self._scratch = scratch
         self._fate = fate
-        """What became of a document since it was read."""
+        """Looks up whether a document changed since it was read."""
 
     def keep(
         self, section: ChunkRecord, document: DocumentRecord, text: str, anchor: tuple[int, int], caller: Caller
@@ -161,14 +161,14 @@ def fitting(items: Sequence[T], *, share: float = 1.0) -> tuple[tuple[T, ...], L
 
 
 def line_of(passage: ScratchPassage, place: int) -> int:
-    """The line of the file; that of the section's beginning where its text has other lines than the file."""
+    """The line in the file; the section's first line if the lines of its text are not those of the file."""
     if passage.text.count("\n") != passage.end_line - passage.line:
         return passage.line
     return passage.line + passage.text.count("\n", 0, place)
 
 
 def flagged(*texts: str) -> Flags:
-    """The flags of what is shown together: a heading talks to a model as well as a sentence does."""
+    """The flags of texts that are shown together: a heading may talk to a model as well as a sentence."""
     return flags_of("\n".join(texts)) or UNSET
 
 

@@ -90,7 +90,7 @@ class ScratchLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScratchState(msgspec.Struct, frozen=True, kw_only=True):
-    """Counters, since the process began, and what is there now."""
+    """Counters since the process began, and the present contents."""
 
     passages: int
     bytes: int
@@ -157,7 +157,7 @@ class ScratchStore:
     # Sessions
 
     def session(self, owner: str | None, credential: str = "") -> str:
-        """The handle of the owner's session; where there is no owner, of a new one."""
+        """The handle of the owner's session; a new session if there is no owner."""
         with self._lock:
             own = self._handles.get((owner, credential)) if owner is not None else None
             if own is None:
@@ -191,7 +191,7 @@ class ScratchStore:
     # Passages
 
     def put(self, handle: str, new: NewPassage) -> ScratchPassage:
-        """Keep a passage, from now on for the whole time. What the session has already keeps its id."""
+        """Keep a passage for the full time from now on. A passage that the session has keeps its id."""
         size = len(new.text.encode("utf-8", "surrogatepass"))
         cost = size + _OVERHEAD_BYTES
         most = min(self._limits.session_bytes, self._limits.total_bytes)
@@ -307,7 +307,8 @@ class ScratchStore:
         return self._by_age if session.owner is not None else self._unowned_by_age
 
     def _make_room(self, session: _Session, now: float) -> int:
-        """Evict what was not read for longest; how many went lately, when that is worth a warning."""
+        """Evict the passages that were not read for longest; returns how many were evicted lately, if that is worth a
+        warning."""
         evicted = 0
         for quota in (session.ids, self._ids):
             for id in quota.excess():

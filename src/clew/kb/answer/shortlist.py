@@ -1,4 +1,4 @@
-"""The shortlist: what a search shows, never whole texts."""
+"""The shortlist: the results of a search, never whole texts."""
 
 import sys
 import time
@@ -50,7 +50,7 @@ class Shortlist:
         self._kept: KeptPages[FoundSections] = KeptPages(idle_seconds)
 
     def keep(self, cursor: str | None, found: FoundSections, caller: Caller) -> None:
-        """Remember what the page shows that a cursor leads to."""
+        """Remember the results of a page under the cursor that follows it."""
         self._kept.keep(cursor, caller.boundary, found)
 
     def ranked(self, request: SearchRequest, caller: Caller, pages: Pages) -> FoundSections:
@@ -118,8 +118,7 @@ def chosen_mode(asked: Mode, *, graph: bool) -> tuple[Mode, tuple[str, ...]]:
 
 
 def fingerprint(found: Sequence[FoundSection], quotes: Sequence[tuple[int, int, int]] = ()) -> str:
-    """Names a ranking of sections, and one of what is quoted of them: a page is the next one only of the ranking whose
-    pages came before."""
+    """Identifies a ranking of sections, and of quotes: a page continues only the ranking of the pages before it."""
     ranked = [(each.section.id, each.section.version) for each in found]
     return content_hash(msgspec.json.encode((ranked, quotes)), size=12)
 
@@ -145,7 +144,7 @@ class KeptPages(KeptRankings[tuple[str, Boundary], L]):
             self.put((cursor, boundary), listed)
 
     def before(self, pages: Pages, library: Library, boundary: Boundary) -> L | None:
-        """The ranking that a page goes on with. None for a first page, and where it is not known or the documents
+        """The ranking that a page continues. None for a first page, and if the ranking is unknown or the documents
         changed."""
         key = None if pages.cursor is None else (pages.cursor, boundary)
         return self.current(key, lambda listed: _is_unchanged(listed, library, boundary))

@@ -146,7 +146,7 @@ def _titles(document: Document, section: int) -> str:
 
 
 def _programs(pieces: Sequence[Sequence[Piece]]) -> frozenset[str]:
-    """The programs that the document calls in code, to distinguish commands in its prose from other code."""
+    """The programs that the document calls in code; in its prose, they tell commands from other code."""
     return frozenset(
         name.split()[0]
         for language, code in _code_blocks(pieces)
@@ -292,7 +292,7 @@ class _Reading:
 
 
 def keys_in(code: str, language: str) -> Iterator[str]:
-    """The keys of a block; those of a TOML or INI table with the name of the table before them."""
+    """The keys of a block; keys of a TOML or INI table have the name of the table before them."""
     if language in ("yaml", "yml"):
         yield from (match[2] for line in code.splitlines() if (match := _YAML.match(line)))
     elif language.startswith("json"):
@@ -354,7 +354,8 @@ def capitalised_names(text: str) -> Iterator[CapitalisedName]:
 
 
 def recurring(found: Iterable[CapitalisedName]) -> frozenset[str]:
-    """The names that are terms: those that recur, and at least once where a capital means something."""
+    """The names that count as terms: those that recur, at least once with a capital that is not the first of a
+    sentence."""
     counts: Counter[str] = Counter()
     inside: set[str] = set()
     for each in found:
@@ -365,7 +366,7 @@ def recurring(found: Iterable[CapitalisedName]) -> frozenset[str]:
 
 
 def defined_in(text: str) -> Iterator[str]:
-    """The words that a text says the meaning of."""
+    """The words that a text defines."""
     for pattern in _DEFINED:
         for match in pattern.finditer(text):
             name = match[1].strip(" .:`")

@@ -54,7 +54,7 @@ class DocumentEntities(msgspec.Struct, frozen=True):
 
 
 class MentionCounter:
-    """Counts what is mentioned, each entity once."""
+    """Counts mentions; each entity has one counter."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[EntityKind, str], int] = {}

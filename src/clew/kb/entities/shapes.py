@@ -133,7 +133,7 @@ _ALONE = frozenset(_WITHOUT_COMMANDS.split())
 
 
 def shell_lines(code: str, language: str) -> Iterator[str]:
-    """The lines of a code block that are typed: those after a prompt, or all where the language is a shell's."""
+    """The lines of a code block that a user types: those after a prompt, or all lines in a language of shells."""
     lines = code.splitlines()
     prompted = [line for line in lines if re.match(r"\s*\$\s+\S", line)]
     if prompted or language in PROMPTED:

@@ -1,4 +1,4 @@
-"""The sections of a document as they are kept: a few neighbours together, packed, with their texts.
+"""The sections of a document in the library: a few neighbours together, packed, with their texts.
 
 Neighbours share words, titles and the headings above them, so that a block takes a third of what its sections would
 take one by one. It is small enough that reading one section of it is hardly slowed by the others.
@@ -74,7 +74,7 @@ _BLOCK = msgspec.msgpack.Decoder(SectionBlock)
 
 
 def blocks_of(sections: Sequence[ChunkRecord], texts: Sequence[str]) -> Iterator[tuple[range, bytes]]:
-    """The blocks of a document: which places each holds, and how it is kept."""
+    """The blocks of a document: the sections in each, and its packed form."""
     first = 0
     reached = list(accumulate(map(len, texts)))
     before = 0

@@ -1,4 +1,4 @@
-"""Citations in a text of what is outside of the documents: requirements, parts of specs, files."""
+"""Citations of requirements, parts of specs and files in a text."""
 
 import posixpath
 import re

@@ -44,7 +44,7 @@ ALIKE = 0.5
 
 
 class MovedDocuments:
-    """The documents whose files are gone. Those that appear at another path are taken out one by one."""
+    """The documents whose files are gone. One is taken out when a document with its content appears at another path."""
 
     def __init__(self, library: Library, gone: Mapping[str, KnownDocument]) -> None:
         self._library = library
@@ -145,7 +145,7 @@ class Corpus(msgspec.Struct, frozen=True):
         return scan(self.root, self.selection)
 
     def follower(self) -> Follower:
-        """Says whether a document is new, changed or gone."""
+        """Follows the files and says which documents are new, changed or gone."""
         return Follower(self.root, {PART: self.selection}, max_file_bytes=self.max_file_bytes)
 
     def read(self, path: str) -> bytes:
@@ -153,7 +153,7 @@ class Corpus(msgspec.Struct, frozen=True):
         return read_bytes(self.root, path, limit=self.max_file_bytes)
 
     def prepared(self, entry: FileEntry, data: bytes) -> PreparedDocument:
-        """The rows made of a file with this content. A large file is read in a process of its own."""
+        """The rows made from a file with this content. A large file is read in a process of its own."""
         if len(data) > worker.LARGE_BYTES and (found := self._prepared_apart(entry, data)) is not None:
             return found
         try:
@@ -165,7 +165,7 @@ class Corpus(msgspec.Struct, frozen=True):
             return unreadable(entry, problem, self.origin, data)
 
     def _prepared_apart(self, entry: FileEntry, data: bytes) -> PreparedDocument | None:
-        """None where no process can be started, or something about the file is out of the ordinary."""
+        """The rows, made by another process; None if no process can be started, or if anything unusual happens."""
         request = LargeDocument(str(self.root), entry, self.origin, self.max_file_bytes)
         try:
             answer = worker.answer_apart(_READ_LARGE, msgspec.msgpack.encode(request))
@@ -190,7 +190,7 @@ class LargeDocument(msgspec.Struct, frozen=True):
 
 
 def read_large(message: bytes) -> bytes:
-    """One document, for `clew.workspace.worker`; None where anything is out of the ordinary."""
+    """One document, for `clew.workspace.worker`; None if anything unusual happens."""
     from clew.config import load
     from clew.formats.elspais.ids.grammar import IdGrammar
 
@@ -227,7 +227,7 @@ class Ingestion:
             yield held
 
     def read(self, progress: Progress, *, full: bool = False, again: Collection[str] = ()) -> IngestionReport:
-        """Read what changed, and the paths of `again` whatever is known of them; for who is `alone`."""
+        """Read changed documents, and those of `again` in any case. The caller holds the lock of `alone`."""
         return _Run(self._corpus, self._library, self._engine, progress, full, again).run()
 
 
@@ -367,7 +367,7 @@ class _Run:
         return gone.same(document.path, document.content_hash) or gone.alike(versions)
 
     def _write(self, prepared: PreparedDocument, known: KnownDocument | None, moved_from: str | None) -> bool:
-        """Put a document into the store; False where something there is in its way."""
+        """Put a document into the store; False if a row in the store conflicts with it."""
         document = prepared.document
         try:
             changed = self._library.replace(prepared, reader=self._reader, moved_from=moved_from)
@@ -391,7 +391,7 @@ class _Run:
             self._index()
 
     def _index(self) -> None:
-        """Put into the search index what waits for it."""
+        """Put pending documents into the search index."""
         self._engine.units.delete(self._outdated)
         self._engine.units.put(self._units)
         if self._stored:

@@ -1,4 +1,4 @@
-"""Documents kept in step with the files, for those who ask while files change.
+"""Keeps documents in step with the files while questions are answered.
 
 The first call reads the documents: all of them when nothing is known yet, with progress; else what changed since the
 last look. Later calls look for changed files, which costs one system call for each file, so with many files they look
@@ -52,8 +52,8 @@ class DocumentKeeper(Keeper):
         """Identity of the store at that reading."""
 
     def ensure(self, progress: Progress = lambda done, total, message: None) -> str | None:
-        """Have the documents read as far as that is worth waiting for, and return a note on what the answer may lack.
-        `progress` may raise to stop waiting, not the reading."""
+        """Read documents as far as that is worth waiting for, and return a note on what the answer may lack. `progress`
+        may raise to stop waiting; the reading goes on."""
         run = self.begin(self._read, is_due=lambda: self._follower is None or not self._is_current(self._follower))
         if run is None:
             return None
@@ -69,7 +69,7 @@ class DocumentKeeper(Keeper):
         return _NOT_WRITTEN.format(code=run.error.code)
 
     def failed(self, error: ClewError) -> None:
-        """The caller who waits reports the error."""
+        """The waiting caller reports the error."""
 
     def _is_current(self, follower: Follower) -> bool:
         if self._stores() != self._filled:

@@ -69,7 +69,7 @@ def _matched(
     same: Callable[[ComparedSection], object],
     found: dict[str, str],
 ) -> list[ComparedSection]:
-    """Pair what is equal by a rule, in the order of the documents; returns the fresh ones that are left."""
+    """Pair documents that are equal by a rule, in their order; returns the new ones without a partner."""
     waiting: dict[object, list[ComparedSection]] = {}
     for piece in reversed(fresh):
         waiting.setdefault(same(piece), []).append(piece)
@@ -96,7 +96,7 @@ def _heading(piece: ComparedSection) -> object:
 
 
 def _alike(gone: Sequence[ComparedSection], fresh: Sequence[ComparedSection]) -> dict[str, str]:
-    """For each piece that is gone the one of the others that has most words in common with it, if those are many."""
+    """For each removed section, the new one with the most words in common, if those are many."""
     found: dict[str, str] = {}
     waiting = {piece.id: frozenset(keywords(piece.text)) for piece in fresh}
     for piece in gone:
@@ -133,7 +133,7 @@ class KnownDocument(NamedTuple):
 
 
 class SectionChanges(NamedTuple):
-    """The sections that a write left behind, and those it took away."""
+    """The sections that a write added and removed."""
 
     present: tuple[str, ...]
     gone: tuple[str, ...]
@@ -146,7 +146,7 @@ class Library:
         self.notes = self._opened.notes
         self._blocks: tuple[object, Blocks] = (None, Cache(0))
         self.joined_shares: Cache[tuple[object, str, Boundary], float] = Cache(64)
-        """How many of the sections lead to others (`answer.finding`), by opening, state and boundary."""
+        """The share of sections that lead to others (`answer.finding`), by opening, state and boundary."""
 
     @property
     def opening(self) -> object:
@@ -155,7 +155,7 @@ class Library:
 
     @property
     def _file(self) -> DerivedFile:
-        """The file that is there: anybody may delete it, or make it again, at any time."""
+        """The present file: anybody may delete it, or make it again, at any time."""
         if self._opened.met_damage:
             self._opened.renew_damaged()
             self.notes = (MADE_ANEW,)
@@ -177,7 +177,7 @@ class Library:
 
     @contextmanager
     def reading(self, boundary: Boundary = EVERYTHING) -> Iterator[LibraryReader]:
-        """One state of the library for a whole block: nothing outside of the boundary is there."""
+        """One state of the library for a whole block. Documents outside of the boundary are invisible."""
         with _advised(), self._file.reading() as connection:
             # The state is that of the first look, not of the beginning.
             connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone()
@@ -221,8 +221,8 @@ class Library:
             )
 
     def mark_indexed(self, documents: Iterable[tuple[str, str]], *, unsettled: Iterable[str] = ()) -> None:
-        """Note that the search index holds documents, if they still have these contents. The files of those that are
-        not settled are looked at again whatever their time is."""
+        """Note that the search index holds documents, if they still have these contents. Files that changed too
+        recently are compared again, whatever their time."""
         with self._writing() as connection:
             connection.executemany(
                 "UPDATE documents SET indexed = 1 WHERE path = ? AND content_hash = ?", list(documents)
@@ -232,7 +232,7 @@ class Library:
     # What the tables hold
 
     def rows_of(self, path: str) -> Rows:
-        """Everything that is kept of a document, as it is kept."""
+        """All rows of a document."""
         with self._file.reading() as connection:
             return rows_of(connection, path)
 
@@ -258,8 +258,8 @@ class Library:
     # Writing documents
 
     def replace(self, prepared: PreparedDocument, *, reader: str, moved_from: str | None = None) -> SectionChanges:
-        """Put a document in place of the one of the same path, or of the one that was moved here. Conflict where rows
-        are in its way that no document has."""
+        """Replace the document of the same path, or the one that was moved here. Conflict if rows that belong to no
+        document are in the way."""
         with self._writing() as connection, _sound(self.path), _unhindered(prepared.document.path):
             reading = LibraryReader(connection)
             before = [
@@ -277,7 +277,7 @@ class Library:
         return SectionChanges(tuple(present), tuple(piece.id for piece in gone))
 
     def remove(self, path: str) -> SectionChanges:
-        """Take a document out, with everything that only it contributed."""
+        """Remove a document, with everything that no other document has."""
         with self._writing() as connection:
             gone = tuple(section.id for section in LibraryReader(connection).sections_of(path))
             connection.execute(_REMOVE, (path,))
@@ -287,7 +287,7 @@ class Library:
 
 @contextmanager
 def _advised() -> Iterator[None]:
-    """An error about damage says how to repair it: what was made from the files needs no backup."""
+    """Add to an error about damage how to repair it: documents are made from the files, so no backup is needed."""
     try:
         yield
     except StoreCorrupt as error:
@@ -297,7 +297,7 @@ def _advised() -> Iterator[None]:
 
 @contextmanager
 def _sound(path: Path) -> Iterator[None]:
-    """A record that cannot be read is damage like any other."""
+    """Treat a record that cannot be read as damage."""
     try:
         yield
     except msgspec.DecodeError as error:
@@ -361,7 +361,7 @@ def insert_document(connection: SqliteConnection, prepared: PreparedDocument, re
 
 
 def _parted(id: str, document: str) -> tuple[str | None, str | None]:
-    """The id of a section as it is kept: whole, or what comes after that of its document."""
+    """The id of a section as it is stored: whole, or only the part after the id of its document."""
     return (None, id.removeprefix(document)) if id.startswith(document) else (id, None)
 
 

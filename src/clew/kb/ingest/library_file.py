@@ -161,8 +161,8 @@ _TABLES = (
 
 
 def version(kinds: tuple[str, ...]) -> int:
-    """Another one for another layout, and for other kinds of entities or another order of them: the file has their
-    numbers only, and the names that belonged to these when it was made."""
+    """The version of the layout. It changes with the tables, and with the kinds of entities and their order, because
+    the file holds their numbers only."""
     return LAYOUT * 2**16 + (crc32("\n".join(kinds).encode()) & 0xFFFF)
 
 
@@ -227,7 +227,7 @@ _MEANT = {"section_rows": "sections"}
 
 
 def rows_of(connection: SqliteConnection, path: str) -> Rows:
-    """Everything that is kept of a document; nothing where there is none."""
+    """All rows of a document; nothing if there is none."""
     number = connection.execute(_DOCUMENT, (path,)).fetchone()
     return tuple(connection.execute(sql, number).fetchall() for sql in _ROWS) if number is not None else ()
 

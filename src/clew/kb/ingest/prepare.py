@@ -75,8 +75,8 @@ def _text(document: Document, chunk: Chunk) -> str:
 def unreadable(
     entry: FileEntry, problem: str, origin: CorpusDefaults = ANYWHERE, data: bytes = b""
 ) -> PreparedDocument:
-    """A document that cannot be read: it is there, says why, and holds nothing. `data` is there where only its content
-    was not understood."""
+    """A document that cannot be read: it has a reason and no contents. `data` is given if only its content could not be
+    decoded."""
     found = Diagnostic("documents.unreadable", "error", problem, 1)
     empty = Document(format_of(entry.path), posixpath.basename(entry.path), "", {}, (), (), (found,))
     return PreparedDocument(_record(empty, data, entry, origin), (), (), {}, (), (), (), ())
@@ -223,8 +223,8 @@ def _steps(document: Document, entities: DocumentEntities, path: str) -> Iterato
 
 
 def _procedure_keys(document: Document, entities: DocumentEntities, path: str) -> Iterator[tuple[int, str]]:
-    """A procedure is named by its section; of several in one section, the later ones have a number, behind a sign that
-    no name of a section holds."""
+    """The keys of procedures. A procedure has the name of its section; of several in one section, later ones get a
+    number after a sign that no section's name holds."""
     seen: dict[int, int] = {}
     for number, procedure in enumerate(entities.procedures):
         again = seen[procedure.section] = seen.get(procedure.section, 0) + 1

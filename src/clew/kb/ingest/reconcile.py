@@ -25,8 +25,8 @@ from clew.workspace.files import FileEntry
 
 
 class BlankLibrary:
-    """Says what the store should hold of a document, by putting it into an empty one: who compares with that needs to
-    know nothing of how a document is kept, and overlooks no column."""
+    """The expected rows of a document, made by writing it into an empty library: a comparison with them needs no
+    knowledge of the tables and overlooks no column."""
 
     def __init__(self, connection: SqliteConnection) -> None:
         self._connection = connection
@@ -145,7 +145,7 @@ class Reconciliation:
         indexed: dict[str, str],
         blank: BlankLibrary,
     ) -> Iterator[Discrepancy]:
-        """The differences of one file. What the index holds of it is none of a section that is gone."""
+        """The differences of one file. Index entries of removed sections are not among them."""
         prepared = self._prepared(entry)
         if prepared is None:
             return
@@ -158,7 +158,7 @@ class Reconciliation:
         _forget(indexed, (section.id for section in prepared.sections))
 
     def _prepared(self, entry: FileEntry) -> PreparedDocument | None:
-        """The rows made of a file; None if it is gone by now."""
+        """The rows made from a file; None if it is gone by now."""
         try:
             return self._corpus.prepared(entry, self._corpus.read(entry.path))
         except NotFound:

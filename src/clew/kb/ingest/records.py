@@ -1,4 +1,4 @@
-"""Documents as they are kept."""
+"""Records of documents in the library."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -9,7 +9,7 @@ from clew.formats.diagnostics import Diagnostic
 
 
 class ChunkRecord(msgspec.Struct, frozen=True):
-    """One chunk of a document: what is found, read and cited."""
+    """One chunk of a document: the unit of search, reading and citing."""
 
     id: str
     document: str
@@ -37,8 +37,8 @@ class ChunkRecord(msgspec.Struct, frozen=True):
     """The kinds of its blocks, separated by spaces."""
 
     def lines_of(self, text: str, start: int, end: int) -> tuple[int, int]:
-        """The first and the last line of text[start:end] in the file, where `text` is that of the section; the lines of
-        the whole section where its text has other lines than the file, as that of HTML and notebooks has."""
+        """The first and the last line of text[start:end] in the file, if `text` is that of the section; the lines of
+        the whole section if its text has other lines than the file, as for HTML and notebooks."""
         if text.count("\n") != self.end_line - self.line:
             return self.line, self.end_line
         first = self.line + text.count("\n", 0, start)

@@ -20,7 +20,7 @@ def tag_filter(tag: str) -> str:
 
 
 def narrowed(boundary: Boundary, filters: Filters, tags: tuple[str, ...] = ()) -> Filters:
-    """The filters, and none of what lies outside of the boundary."""
+    """The filters, narrowed to the boundary."""
     within = boundary.tags_within(tags)
     demanded = [f"{_ENVIRONMENT}{boundary.environment}"] if boundary.environment is not None else []
     demanded += [f"{_REPOSITORY}{boundary.repository}"] if boundary.repository is not None else []
@@ -62,7 +62,7 @@ def prepared_units(prepared: PreparedDocument) -> Iterator[Unit]:
 
 
 def units_of(reading: LibraryReader, path: str) -> Iterator[Unit]:
-    """The units of one document; none where it is not there."""
+    """The units of one document; none if it does not exist."""
     document = reading.document(path)
     if document is None:
         return

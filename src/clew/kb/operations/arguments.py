@@ -1,4 +1,4 @@
-"""Arguments that several operations on documents take, and how they are checked."""
+"""Arguments that several operations on documents take, and their checks."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -25,7 +25,7 @@ PassageId = Annotated[str, Meta(description="From a search")]
 
 
 def in_range(least: int, most: int, description: str | None = None) -> Meta:
-    """The range of a number as the listing tells it. A larger one is lowered, not refused (`Clamped`)."""
+    """The range of a number as the listing shows it. A larger number is lowered, not refused (`Clamped`)."""
     shown_range = description or f"{least} to {most}"
     return Meta(description=shown_range, extra_json_schema={"minimum": least, "maximum": most})
 
@@ -40,8 +40,8 @@ class DocumentFilters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class Clamped:
-    """Numbers brought into their range, and what has to be said about that. What is too large is lowered; a number of
-    things below one means nothing."""
+    """Numbers brought into their range, with a note about each change. A number above its range is lowered; one below
+    is refused."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -88,7 +88,7 @@ def _folder(prefix: str | None) -> str | None:
 
 
 def _time(given: str | None) -> str | None:
-    """As times of documents are kept: UTC, with milliseconds."""
+    """A time in the form of documents' times: UTC, with milliseconds."""
     if given is None:
         return None
     try:

@@ -143,7 +143,7 @@ class Reconcile(
     epilog="clew kb reconcile --dry-run",
     needs=Freshness.NONE,
 ):
-    """Compare everything that is kept with the files."""
+    """Compare the library with the files."""
 
     dry_run: Annotated[bool, Meta(description="Only say what differs")] = False
 

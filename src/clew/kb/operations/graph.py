@@ -60,8 +60,8 @@ class GraphOperation(
 
     @contextmanager
     def walking(self, call: Call, clamped: Clamped | None = None) -> Iterator[tuple["GraphSnapshot", "AnswerPage"]]:
-        """One state of documents and graph, and the page that is asked for: its cursor holds for this question and
-        this state only."""
+        """One state of documents and graph, and the requested page: its cursor holds for this question and this state
+        only."""
         from clew.kb.walk.answers import AnswerPage
 
         project = call.project

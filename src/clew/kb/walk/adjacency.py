@@ -42,7 +42,7 @@ _DIRECTIONS: tuple[tuple[bool, Direction], ...] = ((True, "out"), (False, "in"))
 
 
 class Adjacency:
-    """Links for a walk from the documents: to their sections and entities, and to all that they mention.
+    """Links for a walk from the documents: to their sections and entities, and to everything that they mention.
 
     Steps go over relationships by their names. One lives as long as one walk, or two that meet: it looks each node up
     once, and knows at the end where it did not look everywhere."""
@@ -66,7 +66,7 @@ class Adjacency:
         self.hubs: dict[str, None] = {}
         """Nodes that have more neighbours than were given."""
         self.is_cut = False
-        """Whether there was more to look up than a walk may."""
+        """True if there was more to look up than a walk may."""
         self._compared = 0
 
     def neighbours(
@@ -77,8 +77,8 @@ class Adjacency:
         return chain.from_iterable(map(self.of, known))
 
     def load(self, wanted: Sequence[str], over: Mapping[RelationStep, StepName], most: int) -> list[str]:
-        """Look up the neighbours of nodes, at most so many of each over one kind of step. Those that are known then;
-        the others were too many."""
+        """Look up the neighbours of nodes, at most so many of each over one kind of step. Returns the nodes whose
+        neighbours are known; the others have too many."""
         if over != self._over:
             self._over, self._known = over, {}
         new = [id for id in dict.fromkeys(wanted) if id not in self._known]

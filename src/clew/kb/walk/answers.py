@@ -125,7 +125,7 @@ def neighbourhood(
     walk: WalkOptions,
     sent: tuple[Deliveries, Session] | None = None,
 ) -> shapes.NeighbourhoodPage:
-    """A page of what is around nodes; with `sent`, without what the session got before."""
+    """A page of the neighbours of nodes; with `sent`, without those that the session received before."""
     found = expand(snapshot, ids, walk.names, walk.direction, hops=walk.hops, offset=page.offset, limit=walk.limit)
     reached = [each.id for each in found.reached]
     nodes = shown(snapshot.reading, snapshot.graph, reached)

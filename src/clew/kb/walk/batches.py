@@ -43,7 +43,7 @@ class SectionPlace(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two ids of which the first was asked for."""
+    """Two ids; the first is the one that was asked for."""
 
     own: str
     other: str
@@ -61,7 +61,7 @@ def places(reading: LibraryReader, ids: Sequence[str]) -> list[SectionPlace]:
 
 
 def document_paths(reading: LibraryReader, ids: Sequence[str]) -> dict[str, str]:
-    """The paths of those of the ids that are documents."""
+    """The paths of the documents among the ids."""
     sql = """
         SELECT documents.id, documents.path
         FROM json_each(?) AS wanted CROSS JOIN documents ON documents.id = wanted.value
@@ -79,7 +79,7 @@ def visible_entities(reading: LibraryReader, ids: Sequence[str]) -> set[str]:
 
 
 def entity_numbers(reading: LibraryReader, ids: Sequence[str]) -> dict[str, int]:
-    """The numbers of entities, to ask for their mentions; they say nothing about whether there are any to be seen."""
+    """The numbers of entities, for queries of their mentions; an entity may have no visible mention."""
     sql = """
         SELECT entities.id, entities.number
         FROM json_each(?) AS wanted CROSS JOIN main.entities AS entities
@@ -147,7 +147,7 @@ def linking(reading: LibraryReader, wanted: Iterable[tuple[str, str]], most: int
 
 
 def linking_paths(reading: LibraryReader, spellings: Sequence[str], most: int) -> list[LinkOf]:
-    """The links that spell a path in one of these ways, whatever they mean in it."""
+    """The links that spell a path in one of these ways, whatever part of it they name."""
     sql = """
         SELECT sections.id, links.path, links.label, links.anywhere FROM json_each(?) AS wanted
         CROSS JOIN links ON links.path = wanted.value
@@ -178,7 +178,7 @@ def cites_of(reading: LibraryReader, numbers: Sequence[int]) -> list[CitedBy]:
 
 
 def all_mentioning(reading: LibraryReader, entities: Sequence[str]) -> list[Pair]:
-    """Every section that mentions one of the entities, those first that do so most."""
+    """Every section that mentions one of the entities, most mentions first."""
     sql = """
         SELECT own.id, sections.id FROM json_each(?) AS wanted CROSS JOIN entities AS own
             ON own.hash = hash_of_id(wanted.value) AND own.id = wanted.value
@@ -200,7 +200,7 @@ def all_steps(reading: LibraryReader, procedures: Sequence[str]) -> list[Pair]:
 
 
 def outermost(reading: LibraryReader, documents: Sequence[str]) -> list[Pair]:
-    """The sections of documents that are below no other, in order."""
+    """The top sections of documents, in order."""
     sql = """
         SELECT own.id, sections.id FROM json_each(?) AS wanted CROSS JOIN documents AS own ON own.id = wanted.value
         CROSS JOIN sections ON sections.document = own.number AND sections.parent = -1

@@ -21,7 +21,7 @@ class CrossReferences:
         self._root = root
 
     def file_node(self, id: str) -> Node | None:
-        """A file of the project; None where it is not there."""
+        """A file of the project; None if it does not exist."""
         path = id.removeprefix(ids.FILE)
         return Node(id, NodeKind.FILE, path, {}, Source(path, 1, 1)) if self._is_file(path) else None
 
@@ -87,7 +87,7 @@ class CrossReferences:
         return ids.document_id(path) if path != id and reading.document(path) is not None else None
 
     def _targets(self, id: str, node: Node | None) -> list[str]:
-        """Under which targets citations of a node are kept."""
+        """The targets under which citations of a node are stored."""
         if node is not None and node.kind is NodeKind.SPEC and node.source is not None:
             return [id, ids.file_id(node.source.path)]
         return [id]

@@ -30,7 +30,7 @@ class Deliveries:
         return frozenset(self._sent(session).get_many(keys))
 
     def note(self, session: Session, keys: Sequence[Hashable]) -> None:
-        """Remember what was sent now."""
+        """Remember the items that were sent now."""
         self._sent(session).put_many(dict.fromkeys(keys, True))
 
     def _sent(self, session: Session) -> Cache[Hashable, bool]:

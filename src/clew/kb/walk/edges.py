@@ -93,7 +93,7 @@ class DocumentEdges:
         return found
 
     def _documents(self, wanted: Iterable[str], sections: Collection[str]) -> dict[str, str]:
-        """The paths of those of the ids that are documents."""
+        """The paths of the documents among the ids."""
         rest = [id for id in wanted if id.startswith(ids.DOCUMENT) and id not in sections]
         return batches.document_paths(self._reading, rest) if rest else {}
 
@@ -116,7 +116,7 @@ class DocumentEdges:
 
 
 def _note(found: ByNode, kind: EdgeKind, pairs: Iterable[tuple[str, str]], *, into: bool = False) -> None:
-    """Note an edge for each pair of a node and what is at the other end."""
+    """Note an edge for each pair of a node and its neighbour."""
     for own, other in pairs:
         found[own][Edge(kind, other, own) if into else Edge(kind, own, other)] = None
 
@@ -135,7 +135,7 @@ def related_documents(reading: LibraryReader, path: str) -> list[str]:
 
 
 def relating_documents(reading: LibraryReader, path: str, most: int | None = None) -> list[str]:
-    """The documents that count this one among their nearest; of many, only so many of the nearest are asked."""
+    """The documents that have this one among their nearest; if they are many, only some are asked."""
     return [other for other in _by_nearness(reading, path)[:most] if path in related_documents(reading, other)]
 
 

@@ -71,6 +71,6 @@ def charged(payload: Any, phase: str) -> Charge:
 
 
 def within_hard_limit(items: Sequence[T]) -> tuple[tuple[T, ...], bool]:
-    """The first items that one answer can hold, and whether some had to go."""
+    """The first items that one answer can hold, and whether some were left out."""
     kept = trim(items, max_tokens=_ITEM_TOKENS, max_bytes=_ITEM_BYTES)
     return kept.items, len(kept.items) < len(items)

@@ -81,7 +81,7 @@ def checked_fields(fields: Sequence[str] | None) -> tuple[str, ...]:
 def resolved(
     reading: LibraryReader, graph: Graph, cross_references: CrossReferences, wanted: Sequence[str]
 ) -> dict[str, str | None]:
-    """Each id with the id that its node has now; None where there is no such node."""
+    """Each id with the present id of its node; None if there is no such node."""
     text = [id for id in dict.fromkeys(wanted) if _is_text(id)]
     here = _stored(reading, text)
     aliased = [id for id in text if id.startswith(ids.DOCUMENT) and id not in here]

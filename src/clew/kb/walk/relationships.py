@@ -126,7 +126,7 @@ def check_names(names: Iterable[str] | None) -> None:
 
 
 def ways(names: Iterable[str] | None, direction: Direction = "both") -> Mapping[RelationStep, StepName]:
-    """The steps that lead along the named relationships, all of them where none is named, and how each is called."""
+    """The steps along the named relationships, all of them if none is named, and the name of each."""
     check_names(names)
     return _ways(frozenset(names or _USUAL), direction)
 

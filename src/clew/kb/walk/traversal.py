@@ -36,7 +36,7 @@ class GraphSnapshot(NamedTuple):
         return Adjacency(self.reading, self.graph, self.cross_references, self.check)
 
     def resolved(self, wanted: Sequence[str]) -> dict[str, str | None]:
-        """Each id with the id that its node has now; None where there is no such node."""
+        """Each id with the present id of its node; None if there is no such node."""
         return resolved(self.reading, self.graph, self.cross_references, wanted)
 
 
@@ -69,7 +69,7 @@ def expand(
     offset: int = 0,
     limit: int = 25,
 ) -> WalkResult:
-    """A page of what is reached from some nodes within so many steps. Only as far is walked as the page needs."""
+    """A page of the nodes within so many steps of some nodes. The walk goes only as far as the page needs."""
     check_names(names)
     current = snapshot.resolved(starts)
     begin = sorted(_present(current, starts))
@@ -151,7 +151,7 @@ class _Search:
 
         self._walks = {id: walk_from(id) for id in starts}, {id: walk_from(id) for id in ends}
         self.pairs = [(start, end) for start in starts for end in ends if start != end]
-        """Those without a path."""
+        """The pairs without a path so far."""
 
     def deepen(self) -> list[Path]:
         """Go one step further from the side where that is less work; the paths that are complete with it."""

@@ -229,7 +229,7 @@ def raise_in(view: "MemoryView", change: "ChangeWriter", name: str, delta: float
 
 
 def _spread(now: dict[str, ModulatorLevel]) -> float:
-    """By what distances of scores are multiplied; 1 at the baselines."""
+    """The factor on distances between scores; 1 at the baselines."""
     return now["dopamine"].level / MODULATORS["dopamine"].baseline / now["noradrenaline"].level
 
 
@@ -247,7 +247,7 @@ def is_profile(call: "Call") -> bool:
 
 
 def modulated(view: "MemoryView", query: str, ranked: "list[RecalledMemory]") -> "list[RecalledMemory]":
-    """The ranking as the modulators of the session make it. What is current stays before what is not."""
+    """The ranking adjusted by the modulators of the session. Current memories stay before others."""
     now = levels(view, only_set=True)
     if not ranked or _is_neutral(now):
         return ranked

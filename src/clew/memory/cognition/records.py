@@ -42,7 +42,7 @@ class CognitionRecords:
         return None if record is None else msgspec.convert(record.data, type_)
 
     def below(self, prefix: str, type_: type[T]) -> dict[str, T]:
-        """The records whose ids begin like this, by the rest of their ids."""
+        """The records whose ids have a beginning, by the rest of their ids."""
         found = self._store.scan(COGNITION, after=prefix, limit=_MOST)
         return {
             record.id.removeprefix(prefix): msgspec.convert(record.data, type_)

@@ -147,7 +147,7 @@ class Curator:
         )
 
     def _refuse_erased(self, ids: Iterable[str]) -> None:
-        """Refuse to bring back a memory that was deleted for good, also by a change that was made before."""
+        """Refuse to bring back a memory that was purged, also by undoing a change before that."""
         for id in ids:
             last = self._changes.get(self._library.index.touched(id)[-1][1])
             if last.operation == "erase":
@@ -234,7 +234,7 @@ class Curator:
         return changed
 
     def keep_both(self, id: str, other: str, rationale: str | None) -> BothKept:
-        """Two memories that were taken for a contradiction, or for one twice, both hold: they want no decision."""
+        """Keep both of two memories that look contradictory or equal, and close the question about them."""
         why = scrub(check_rationale(rationale)).text
         pair = (self._library.named(id).id, self._library.named(other).id)
         links = [
@@ -261,7 +261,7 @@ class Curator:
         return BothKept(node_ids=pair, reversal_hash=change.hash)
 
     def accept(self, ids: Sequence[str], rationale: str) -> list[Memory]:
-        """Let memories that came from documents be injected; what is accepted already stays as it is."""
+        """Let memories from documents be injected; accepted ones stay as they are."""
         memories = [self._library.get(id) for id in ids]
         waiting = [memory for memory in memories if not memory.is_accepted]
         if not waiting:

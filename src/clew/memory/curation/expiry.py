@@ -65,7 +65,7 @@ class Expiry:
         )
 
     def remove(self, give_way: Callable[[], None] = lambda: None) -> Removed:
-        """Remove what is due. Cancelled where `give_way` says so; what was removed by then stays removed."""
+        """Remove expired memories. Cancelled if `give_way` says so; removed ones stay removed."""
         if self._keep == "forever" or not (self._old_episodes(1) or any(True for _ in self._beyond_recovery(1))):
             return Removed()
         with self._announced() as counts:
@@ -80,7 +80,7 @@ class Expiry:
 
     @contextmanager
     def _announced(self) -> Iterator[dict[str, int]]:
-        """The job, and what the history says of it."""
+        """The job, and its entry for the history."""
         store = self._home.store
         job, counts = store.start_job(EXPIRY), {"episodes": 0, "forgotten": 0}
         state = "failed"

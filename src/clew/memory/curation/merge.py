@@ -246,7 +246,7 @@ def _refuse_wider(sources: Sequence[Memory]) -> None:
 
 
 def _merged_memory(sources: list[Memory], gone: list[Memory], best: Memory, name: str, text: str, at: str) -> Memory:
-    """The one memory that stands for the sources: nothing that they cited, tagged or restricted is lost."""
+    """The one memory that replaces the sources, with all of their citations, tags and restrictions."""
     cites: dict[str, Cite] = {}
     for source in gone:
         for cite in source.cites:
@@ -286,7 +286,7 @@ def _merged_memory(sources: list[Memory], gone: list[Memory], best: Memory, name
 
 
 def _repointed(links: Sequence[Link], gone: set[str], merged: str) -> list[Link]:
-    """The links of what was merged, at the merged memory; those between the sources are left out."""
+    """The links of merged memories, moved to the merged one; links between the sources are dropped."""
     moved: dict[str, Link] = {}
     for link in links:
         source = merged if link.source in gone else link.source
@@ -299,7 +299,7 @@ def _repointed(links: Sequence[Link], gone: set[str], merged: str) -> list[Link]
 
 
 def summarized(texts: Sequence[str], client: "LanguageModel | None", check: Callable[[], None]) -> tuple[str, str]:
-    """The merged text, and what made it."""
+    """The merged text, and the model or rule that made it."""
     model = _model(client)
     if model is not None:
         from clew.ai.model import Prompt

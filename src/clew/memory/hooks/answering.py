@@ -73,7 +73,7 @@ class HookAnswers:
             return self._handler
 
     def _work_off(self) -> None:
-        """Handle what waits in the spool, now and whenever there is more."""
+        """Handle the events in the spool, now and whenever there are more."""
         while True:
             # Looked at first: what was kept before the stop is handled below.
             is_last = self._stop.is_set()
@@ -91,5 +91,5 @@ class HookAnswers:
 
 
 def _patience(seconds: object) -> float:
-    """For how many seconds a hook waits, by what it says."""
+    """The number of seconds that a hook waits, from its request."""
     return min(float(seconds), _LONGEST_PATIENCE) if isinstance(seconds, int | float) else 0.0

@@ -66,7 +66,7 @@ class CitedMemories:
         return citations.symbols_called(self._index, names)
 
     def about(self, named: NamedPlaces, seen: Collection[str]) -> Iterator[Memory]:
-        """The memories that cite what is named and may be shown, the latest first."""
+        """The memories that cite what is named and may be shown, latest first."""
         if not self._is_useful:
             return
         query = f"SELECT data FROM records WHERE collection = ? AND id = ? AND {AS_WRITTEN}"  # noqa: S608
@@ -87,7 +87,7 @@ class CitedMemories:
 
 
 def _bring_in_step(store: Path, index: Path) -> None:
-    """Read what happened since into the index, as any question of a server does."""
+    """Bring the index in step with the store, as a question to a server does."""
     from clew.memory.storage.index import MemoryIndex
     from clew.store.sqlite.engine import open_sqlite
 

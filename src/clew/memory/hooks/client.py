@@ -1,4 +1,4 @@
-"""`clew hook EVENT --host X`: what a host starts whenever something happens in a session.
+"""`clew hook EVENT --host X`: the command that a host runs at events of a session.
 
 It asks the server of the project. Where none answers, it keeps the event for the next one and answers from what is
 remembered about the files, ids and symbols that the event names. Whatever goes wrong, it prints what the host takes for

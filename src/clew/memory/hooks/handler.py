@@ -40,8 +40,8 @@ class HookHandler:
         self._expired_at: datetime | None = None
 
     def answer(self, data: Any, reply: Callable[[str], bool], check: Callable[[], None]) -> bool:
-        """Answer an event, unless it was answered before, and keep it to be handled; whether there is something to do.
-        Whatever goes wrong, the hook gets an answer."""
+        """Answer an event, unless it was answered before, and put it into the spool; returns whether there is something
+        to handle. Whatever goes wrong, the hook gets an answer."""
         try:
             event = event_of(data)
         except msgspec.ValidationError as error:
@@ -60,7 +60,7 @@ class HookHandler:
         return is_kept
 
     def drain(self) -> None:
-        """Handle the events that wait; a memory that is not believed takes none, so that they go on waiting."""
+        """Handle the events in the spool. While the memory is not trusted, they go on waiting."""
         if self._memory.home.doubt is not None:
             return
         handled = sum(spool.drain(Path(place), self._handled) for place in address.spools(str(self._root)))
@@ -131,7 +131,7 @@ class HookHandler:
         return self._memory.home.inside if inside is None else inside
 
     def _warm(self) -> None:
-        """Load what the first prompt would otherwise have to wait for."""
+        """Load everything that the first prompt would otherwise wait for."""
         if not self._is_warm:
             self._is_warm = True
             viewer = Viewer(folder=self._memory.home.inside)

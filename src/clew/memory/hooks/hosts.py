@@ -1,4 +1,4 @@
-"""The hosts whose hooks Clew understands: what they call their events, and how they take what is said to the agent."""
+"""The hosts whose hooks Clew understands: the names of their events, and the form of answers to their agent."""
 
 import json
 

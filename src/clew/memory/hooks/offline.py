@@ -27,7 +27,7 @@ _OF_A_TEAM = re.compile(r"team-[0-9a-f]+\.db team-[0-9a-f]+-memory-index\.db")
 
 
 def answer_alone(data: dict[str, Any]) -> str:
-    """Say what is remembered about what an event names, and keep the event for the next server."""
+    """The memories about what an event names; the event waits in the spool for the next server."""
     event = event_of(data)
     shown: list[str] = []
     said = ""

@@ -26,8 +26,8 @@ Fields = dict[str, object]
 
 
 def read_payload(host: str, name: str, payload: object, *, with_answers: bool) -> Fields | None:
-    """The event that a host reports; None for what Clew has no use for. The last thing the assistant said is part of it
-    only where `with_answers` allows it."""
+    """The event that a host reports; None for one that Clew does not use. The last answer of the assistant is part of
+    it only with `with_answers`."""
     kind = hosts.event_kind(name)
     if kind is None or not isinstance(payload, dict):
         return None
@@ -52,7 +52,7 @@ def read_payload(host: str, name: str, payload: object, *, with_answers: bool) -
 
 
 def working_folder(payload: object) -> object:
-    """The folder in which the host says that it works."""
+    """The working folder that the host reports."""
     if not isinstance(payload, dict):
         return None
     roots = payload.get("workspace_roots")

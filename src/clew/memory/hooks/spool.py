@@ -1,4 +1,4 @@
-"""Events on their way into the memory: a file to which hooks and the server add, and which one server works through.
+"""The spool: a file of events on their way into the memory. Hooks and servers add to it, and one server handles them.
 
 The file belongs to its user alone, is bounded, and holds nothing that was not cleaned of secrets before. A server moves
 events to a second file before it handles them. One that is killed leaves them there, and the next one goes on; an event
@@ -26,8 +26,8 @@ Event = dict[str, Any]
 
 
 def keep(path: Path, event: Event, patience: float) -> bool:
-    """Add an event; False where there is no room for it, nothing can be written, or another process holds the file for
-    longer than `patience` seconds."""
+    """Add an event; False if the file is full or cannot be written, or if another process holds it for longer than
+    `patience` seconds."""
     line = json.dumps(event).encode() + b"\n"
     try:
         with _opened(path, patience) as descriptor:
@@ -85,7 +85,7 @@ def _size(path: Path) -> int:
 
 @contextmanager
 def _opened(path: Path, patience: float) -> Iterator[int | None]:
-    """The file, open and locked; None where another process holds it."""
+    """The file, open and locked; None while another process holds it."""
     descriptor = below.open_file(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     with os.fdopen(descriptor, "r+b", buffering=0) as file, locked(file, patience) as is_ours:
         yield descriptor if is_ours else None
@@ -104,7 +104,7 @@ def _events(data: bytes) -> list[Event]:
 
 
 def _event(line: bytes) -> Event | None:
-    """A line of the file; None for one that was written by half."""
+    """The event in a line of the file; None for a line that was written only in part."""
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""A memory as a Markdown file: what it is in the front matter, what it says below."""
+"""A memory as a Markdown file: its properties in the front matter, its text below."""
 
 import json
 import re
@@ -72,7 +72,7 @@ def file_name(memory: Memory) -> str:
 
 
 def end_of_name(id: str) -> str:
-    """By which the file of a memory is known, whatever its title was."""
+    """The end of a file's name, by which the file of a memory is known whatever its title was."""
     return f"-{id[:8]}{ENDING}"
 
 

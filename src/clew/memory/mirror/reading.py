@@ -1,4 +1,5 @@
-"""From a file of the mirror to a change of the memory. What a repository says is text that the user has to accept."""
+"""From a file of the mirror to a change of the memory. Text that comes from a repository has to be accepted by the
+user."""
 
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ def scrubbed(said: FileFields) -> FileFields:
 
 
 def remembered(said: FileFields, library: "MemoryReader", changes: ChangeJournal, places: Places) -> Memory:
-    """Remember what a new file says."""
+    """Store a memory for a new file."""
     home = library.home
     about, said = _cites(said.about, places), scrubbed(said)
     with changes.make("import", ACTOR, said.why) as change:
@@ -56,7 +57,7 @@ def remembered(said: FileFields, library: "MemoryReader", changes: ChangeJournal
 
 
 def edited(before: Memory, said: FileFields, changes: ChangeJournal, places: Places) -> Memory:
-    """Give a memory what its file says now."""
+    """Change a memory to the present text of its file."""
     known = said_of(before)
     own = {cite.node: cite for cite in before.cites if cite.kind is MemoryLinkKind.ABOUT}
     about = tuple(own.values()) if said.about == known.about else _cites(said.about, places, own)
@@ -93,7 +94,7 @@ def forgotten(id: str, library: "MemoryReader", changes: ChangeJournal) -> None:
 
 
 def _cites(about: tuple[str, ...], places: Places, known: dict[str, Cite] | None = None) -> tuple[Cite, ...]:
-    """Citations of the places that are there; what was cited before keeps what it saw."""
+    """Citations of existing places; an earlier citation keeps its content hash."""
     found: list[Cite] = []
     for each in about:
         try:

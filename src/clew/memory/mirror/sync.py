@@ -69,7 +69,7 @@ class Syncing:
         self.notes: list[str] = []
 
     def run(self, *, deletions: bool = False) -> Synced:
-        """`deletions` takes all missing files for deleted ones."""
+        """Bring both sides in step. With `deletions`, missing files count as deleted."""
         if self._before and not (self._context.root / self._folder).is_dir() and not deletions:
             self.notes.append(
                 f"The folder {self._folder} is missing, so nothing was done. `clew memory mirror on` writes it again,"
@@ -175,7 +175,7 @@ class Syncing:
             self._state.agree(id)
 
     def _looked_up(self, id: str, file: FileSide, side: MemorySide | None, before: InStep | None) -> FileSide:
-        """The file, with what the history of the memory says about it."""
+        """The file, with its memory's history."""
         if before is not None or file.is_refused:
             return file
         if side is None and self._is_purged(id):

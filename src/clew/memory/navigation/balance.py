@@ -1,4 +1,4 @@
-"""Memories that weigh on everything: important, and linked to what is about different things."""
+"""Memories with too much weight: important, and linked to memories about many different things."""
 
 import math
 from collections import Counter
@@ -29,7 +29,7 @@ def _entropy(domains: Counter[str]) -> tuple[float, int]:
 
 
 def refuse_cancer(library: MemoryReader, importance: float, memories: Sequence[Memory]) -> None:
-    """Refuse to make a memory more important that many unlike ones are linked to."""
+    """Refuse to raise the importance of a memory to which many unlike ones are linked."""
     ids = [memory.id for memory in memories]
     ((entropy, degree),) = neighbour_entropies(library, [ids])
     if importance > CANCER_IMPORTANCE and entropy > CANCER_ENTROPY and degree >= CANCER_DEGREE:

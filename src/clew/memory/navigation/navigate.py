@@ -1,4 +1,4 @@
-"""Walking from memory to memory: neighbourhoods, causal chains, what is more general, what was used last."""
+"""Walking from memory to memory: neighbourhoods, causal chains, generalisations, recent memories."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -269,8 +269,8 @@ def entailment(library: MemoryReader, asked: EntailmentQuestion, near: Callable[
 
 
 def _contained(memory: Memory, other: Memory) -> tuple[str, float]:
-    """The direction to the more general of two memories, the one whose few terms the other has among many, and the
-    share of terms."""
+    """The direction to the more general of two memories, and the share of terms. The more general one has few terms,
+    most of which are among the many of the other."""
     own, others = (stems(each.text) for each in (memory, other))
     if len(own) < 2 or len(others) < 2:
         return "", 0.0

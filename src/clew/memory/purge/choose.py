@@ -46,7 +46,7 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Images:
-    """Every value that memories had, by id, and the changes that were made."""
+    """Every value that memories had, by id, and their changes."""
 
     def __init__(self, view: "MemoryView") -> None:
         self.by_id: dict[str, list[dict[str, Any]]] = {}
@@ -70,8 +70,8 @@ class _Images:
         }
 
     def pieces(self, ids: Collection[str]) -> list[str]:
-        """The texts by which memories are looked for: their whole texts, however short, and the longer ones of their
-        other fields."""
+        """The texts by which traces of memories are found: whole texts, however short, and long texts of other
+        fields."""
         images = [image for id in ids for image in self.by_id.get(id, ())]
         wholes = (str(image.get("text", "")).strip() for image in images)
         rest = (piece for image in images for piece in pieces_of([image.get(name) for name in _SAID]))

@@ -28,8 +28,8 @@ _SEARCH, _DOCUMENTS = "search", "kb"
 
 class DerivedFiles:
     def __init__(self, folder: Path, root: Path, traces: Traces, staying: Collection[str] = ()) -> None:
-        """`folder` holds what was made of the project at `root`; `staying` are the ids of memories that hold some of
-        it and stay."""
+        """`folder` is the state folder of the project at `root`; `staying` are the ids of memories that stay and
+        contain some of the text."""
         self.folder = folder
         self._root = root
         self._traces = traces
@@ -49,16 +49,15 @@ class DerivedFiles:
         return self._rest.inside_texts if self.is_derived(file) else self._traces
 
     def purge(self, ids: Collection[str], text_hashes: Collection[str] = ()) -> list[str]:
-        """Take memories and their traces out, and what was made of texts that they had; returns what was found of
-        documents."""
+        """Remove memories and their traces from derived files; returns the traces found in documents."""
         done = [said for file in self._documents() if file.exists() for said in self._taken_out(file)]
         self._seen = purge_units(self._search, [unit_id(id) for id in ids], self.sought, text_hashes)
         self._rest = self._traces.without(self._seen.own.union(*self._own.values()))
         return done
 
     def _taken_out(self, file: Path) -> list[str]:
-        """Take what files said before out of a file of documents. One that cannot be read, or that an earlier Clew
-        made, is thrown away."""
+        """Remove former texts of files from the file of documents. One that cannot be read, or that an earlier Clew
+        made, is deleted."""
         with suppress(StoreCorrupt):
             if packs_texts(file):
                 outdated = {each.number: each.path for each in self._outdated(file)}
@@ -77,8 +76,8 @@ class DerivedFiles:
         return self._part(file) in (*DERIVED_FOLDERS, PARSED)
 
     def clean(self, file: Path) -> str:
-        """Throw away what a derived file belongs to, which still shows some of it. The search index never goes as a
-        whole: its embeddings take long to make."""
+        """Delete a derived file that still has some of the text, with everything that belongs to it. The search index
+        never goes as a whole, because its embeddings take long to make."""
         if file.name.startswith(INDEX_FILE) and file.parent == self._search:
             return ""
         place = self.folder / self._part(file)
@@ -111,7 +110,7 @@ class DerivedFiles:
         return paths_named(self.folder / _DOCUMENTS, "*.db")
 
     def _outdated(self, file: Path) -> Iterator[PackedText]:
-        """The documents that hold some of it, and whose file does not say so now."""
+        """The documents that contain some of the text although their file does not, now."""
         identity = file.stat().st_ino
         before, last = self._numbers.get(file, (identity, 0))
         for each in packed_texts(file, after=last if before == identity else 0):

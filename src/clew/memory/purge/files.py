@@ -41,7 +41,7 @@ COPY_PREFIX = "team-"
 
 
 def state_folders(home: "Home") -> list[Path]:
-    """The folders in which projects of the repository keep what Clew made of them, in all its work trees."""
+    """The state folders of all projects of the repository, in all its work trees."""
     trees = {home.root, *(work_trees(home.folder.parent) if home.folder.name != STATE_FOLDER else ())}
     named = (folder for tree in sorted(trees) for folder in folders_named(tree, STATE_FOLDER))
     found = (folder.parent.resolve() / folder.name for folder in named if not folder.is_symlink())
@@ -55,14 +55,13 @@ def purge_mirrors(folders: "Collection[Path]", ids: "Collection[str]") -> tuple[
 
 
 def with_names(traces: Traces, folders: "Collection[Path]", ids: "Collection[str]") -> Traces:
-    """The traces of memories, and the names of their Markdown files where there is a mirror: those say what was in
-    them."""
+    """The traces of memories, and the names of their Markdown files in the mirror, which are made from their titles."""
     is_mirrored = any((folder / MIRROR_FILE).exists() for folder in folders)
     return traces.and_also(map(end_of_name, ids)) if is_mirrored else traces
 
 
 def purge_files(home: "Home", projects: "Collection[DerivedFiles]", traces: Traces) -> tuple[str, ...]:
-    """Take purged text out of every other file of Clew, and say what became of it."""
+    """Remove purged text from every other file of Clew; returns what was done."""
     done: list[str] = []
     for damaged in damaged_files(home.path):
         below.remove(damaged)
@@ -96,8 +95,8 @@ def _opened(file: Path) -> "IO[bytes]":
 def left_in(
     home: "Home", projects: "Collection[DerivedFiles]", traces: Traces, shared: "Collection[str]" = ()
 ) -> tuple[str, ...]:
-    """The files of Clew that hold purged text still, beside what the projects' own files say and what is shared with
-    memories that stay."""
+    """The files of Clew that still have purged text, apart from texts that project files or other memories contain as
+    well."""
     found = {file for project in projects for file in project.left(shared)}
     rest = traces.without(shared)
     found |= {file for folder in _apart(home, projects) for file in files_below(folder) if rest.in_file(file)}
@@ -151,7 +150,7 @@ def _purge_project_store(place: Path, traces: Traces) -> None:
 
 
 def _without_lines(file: Path, traces: Traces) -> str:
-    """A file of lines, such as events that wait to be read, keeps the lines that hold nothing of it."""
+    """Remove the lines with purged text from a file of lines, such as a spool of events."""
     # In place: a process that adds lines has the file open, and locks it meanwhile.
     with _opened(file) as opened, locked(opened, _PATIENCE_SECONDS):
         lines = opened.read().splitlines(keepends=True)

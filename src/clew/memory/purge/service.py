@@ -128,7 +128,7 @@ def _compacted(view: "MemoryView") -> tuple[str, ...]:
 
 
 def _bring_back(view: "MemoryView", chosen: Chosen) -> None:
-    """Bring back the memories that were merged into a purged one: they would be lost with it."""
+    """Bring back the memories that were merged into a purged one, because they would be lost with it."""
     store = view.service.home.store
     deleted = {each.id: each.data for each in store.tombstones(MEMORIES)} if chosen.orphans else {}
     orphans = {id: deleted[id] for id in chosen.orphans if id in deleted}

@@ -26,7 +26,7 @@ _AROUND = 8
 
 
 class _Finder(Generic[AnyStr]):
-    """Finds pieces in what is said, however many they are: those of a whole memory are hundreds of thousands."""
+    """Finds pieces in a text, also if they are hundreds of thousands, as those of a whole memory are."""
 
     def __init__(self, pieces: Iterable[AnyStr]) -> None:
         self.pieces: frozenset[AnyStr] = frozenset(pieces)
@@ -52,7 +52,7 @@ class Traces:
     A short one is found only where it is a whole line or value: `yes` is no part of `yesterday`."""
 
     def __init__(self, pieces: Iterable[str], *, anywhere: Iterable[str] = ()) -> None:
-        """`anywhere` are pieces that are looked for inside of others' texts however short they are."""
+        """`anywhere` are pieces that are looked for inside of others' texts, however short they are."""
         self._pieces = tuple(piece for piece in pieces if piece.strip())
         self._anywhere = tuple(piece for piece in anywhere if piece.strip())
         long = [*self._anywhere, *(piece for piece in self._pieces if not _is_short(piece))]
@@ -70,7 +70,7 @@ class Traces:
         return Traces(self._pieces, anywhere=(*self._anywhere, *names))
 
     def without(self, pieces: Collection[str]) -> "Traces":
-        """The others than these, which `pieces_in` named."""
+        """The pieces without these, which `pieces_in` named."""
         rest = (piece for piece in self._pieces if piece.casefold() not in pieces)
         return Traces(rest, anywhere=(piece for piece in self._anywhere if piece.casefold() not in pieces))
 

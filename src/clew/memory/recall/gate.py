@@ -95,7 +95,7 @@ def _only_one_with(asked: frozenset[str], own: Mapping[str, frozenset[str]]) -> 
 
 
 class _Asked:
-    """The words of a query, each with how much it tells."""
+    """The words of a query with weights."""
 
     def __init__(self, weights: Mapping[str, float]) -> None:
         self._weights = weights
@@ -110,7 +110,7 @@ class _Asked:
 
 
 def _telling(query: str) -> dict[str, None]:
-    """The terms of a query that say what it is about."""
+    """The terms of a query that name its subject."""
     for pattern in (_DATE, SAYS_WHEN, _ASKING):
         query = pattern.sub(" ", query)
     return dict.fromkeys(term for word in keywords(_HUMP.sub("_", query)) for term in _parts(word))
@@ -127,5 +127,5 @@ def _score(cosine: float | None, coverage: float) -> float:
 
 
 def _above(cosine: float | None, coverage: float) -> float:
-    """The distance of a hit that covers so much of the query above its threshold."""
+    """The distance of a hit above its threshold, which depends on the share of the query's words it covers."""
     return _score(cosine, coverage) - (PASSES_FROM_BY_WORDS if cosine is None else PASSES_FROM)

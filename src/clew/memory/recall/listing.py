@@ -67,7 +67,7 @@ def at_place(view: "MemoryView", place: str, limit: int) -> tuple[ListedMemory, 
 
 
 def decisions(view: "MemoryView", limit: int) -> tuple[ListedMemory, ...]:
-    """The latest decisions and pitfalls that hold, of those that may be put before somebody who did not ask."""
+    """The latest current decisions and pitfalls that may be shown to somebody who did not ask for them."""
     filters = MemoryFilters(kinds=_FIRST)
     memories = [memory for memory, _ in view.library.latest(_LOOKED_AT, filters)]
     shown = {memory.id for memory in memories if is_injectable(memory)}

@@ -1,4 +1,4 @@
-"""The two products of recall: search, which shows everything it found, and injection, which shows what is worth it."""
+"""The two products of recall: search, which shows all results, and injection, which shows only good ones."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
@@ -215,7 +215,7 @@ def _bundled(view: "MemoryView", shown: tuple[str, ...], wanted: Collection[str]
 
 
 def _seen(view: "MemoryView", links: list[Link]) -> list[Link]:
-    """The links whose both ends may be seen."""
+    """The links between memories that may both be seen."""
     if not links:
         return []
     ends = view.library.index.visible({end for link in links for end in (link.source, link.target)}, view.viewer)

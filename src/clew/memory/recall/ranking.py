@@ -1,4 +1,4 @@
-"""Finding memories: one ranking, of which search shows all and injection only what is worth it.
+"""Finding memories: one ranking, of which search shows all and injection only the best.
 
 What is current comes first; what cites something that changed comes after it, and what was superseded last. Both are
 shown and marked, because a reader may want to know what was believed before.
@@ -142,7 +142,7 @@ class Recall:
         return sorted(compared, key=lambda each: -each.similarity) + by_words
 
     def _compared(self, query: str, memories: Sequence[Memory]) -> "list[_Scored]":
-        """Memories by what they meant; none where there is no encoder."""
+        """Memories by meaning; none without an encoder."""
         texts = [f"{memory.own_title}\n{memory.text[:_LONGEST_COMPARED]}".strip() for memory in memories]
         vectors = self._units.vectors([query, *texts]) if texts else None
         if vectors is None:
@@ -157,7 +157,7 @@ class Recall:
         return self._library.index.held()
 
     def beside(self, ids: Sequence[str], without: Collection[str] = ()) -> dict[str, str]:
-        """The texts just before and after each memory in its session, apart from those that are not wanted."""
+        """The texts just before and after each memory in its session, except unwanted ones."""
         links = self._library.index.links(ids, (MemoryLinkKind.NEXT,)) if ids else []
         ends = {end for link in links for end in (link.source, link.target)}
         texts = {id: memory.text for id, memory in self._library.get_many(ends - set(without)).items()}
@@ -180,7 +180,7 @@ class Recall:
     def standing_of(
         self, memories: Iterable[Memory]
     ) -> list[tuple[Memory, Validity, str | None, tuple[CiteState, ...]]]:
-        """Each memory with whether it still holds."""
+        """Each memory with its validity."""
         several = list(memories)
         return self._standings(several, self._successors(memory.id for memory in several))
 
@@ -263,8 +263,8 @@ def _found_by(memory: Memory) -> tuple[str, str, frozenset[str]]:
 
 
 def _ordered_in(ranked: "Sequence[_Scored]", others: "Sequence[_Scored]") -> "list[_Scored]":
-    """Results that the engine ranked, and others each before the first that is less like the question. They get the
-    score of their place."""
+    """Results that the engine ranked, with others inserted before the first that is less similar to the question. They
+    get the score of their place."""
     mixed = list(ranked)
     for other in others:
         at = next((at for at, each in enumerate(mixed) if each.similarity < other.similarity), len(mixed))

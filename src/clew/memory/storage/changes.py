@@ -94,7 +94,7 @@ class ChangeWriter:
         self._transaction.put(collection, id, value)
 
     def replace(self, collection: str, id: str, value: Any) -> None:
-        """Bring a record to a value, or to none."""
+        """Write a value to a record, or delete the record."""
         present = self._transaction.get(collection, id)
         if value is None:
             if present is not None:
@@ -170,8 +170,8 @@ class ChangeJournal:
             )
 
     def undo(self, hash: str, actor: str, later: Sequence[str] = ()) -> tuple[ChangeRecord, ChangeWriter]:
-        """Put back what was before a change, and before the later changes of the same records that are given, the
-        latest first. Refused after 30 days, and where something else was changed since."""
+        """Restore the records as they were before a change, and before the given later changes of them, latest first.
+        Refused after 30 days, and if another change touched them."""
         record = self.get(hash)
         self.refuse_expired(record)
         undone = [*((each, self.get(each)) for each in later), (hash, record)]
@@ -189,8 +189,8 @@ class ChangeJournal:
         return record, change
 
     def after(self, hash: str, touched: Callable[[str], list[tuple[int, str]]]) -> list[str]:
-        """The later changes of what a change wrote, and of what those wrote, the latest first. `touched` says which
-        changes a memory had."""
+        """The later changes of the records of a change, and of their records in turn, latest first. `touched` gives the
+        changes of a memory."""
         order: dict[str, int] = {hash: 0}
         records, todo = {hash: self.get(hash)}, [hash]
         while todo:
@@ -210,7 +210,7 @@ class ChangeJournal:
         return sorted(order, key=lambda each: order[each], reverse=True)
 
     def _events(self, record: ChangeRecord) -> list[Event]:
-        """One for each record, from what it was before the change to what it was after."""
+        """One event for each record, from its value before the change to its value after it."""
         last = {(collection, id): version for collection, id, version in record.touched}
         found = []
         for (collection, id), version in last.items():

@@ -61,7 +61,7 @@ def is_there(context: Context) -> bool:
 
 
 class Home:
-    """The memory's store and index, with what names the repository and the project's place in it."""
+    """The memory's store and index, and the identity of the repository and of the project in it."""
 
     def __init__(self, context: Context) -> None:
         self.root = context.root
@@ -104,7 +104,7 @@ class Home:
             return MemoryIndex(self._elsewhere.folder / index, self.store)
 
     def _open(self, context: Context) -> tuple[Store, str]:
-        """The store, and the name of the file that holds its index."""
+        """The store, and the name of the file of its index."""
         self._closes = True
         if context.config.store is None:
             return open_own(self.folder / STORE_FILE, busy_timeout=STORE_PATIENCE_SECONDS), INDEX_FILE
@@ -150,11 +150,11 @@ class Home:
 
     @property
     def doubt(self) -> str | None:
-        """The reason why nothing of the memory is given to an agent unasked; None if it is the user's own."""
+        """The reason why agents get no memory unasked; None if the memory is the user's own."""
         return None if self.is_team or self.standing.believes(STORE_FILE) else self.standing.note
 
     def _finish_purge(self, index: str) -> None:
-        """A purge that was killed, or one of a team's writer, may have left bytes of what it took out."""
+        """Finish a purge that was killed, or one by another writer of the team: bytes of purged text may be left."""
         pending, left = self.store.get(PURGES, PENDING), self.store.get(PURGES, BYTES_LEFT)
         if pending is not None and self._is_under_way(pending):
             # The purge still runs: it blanks what is there, and finishes or leaves the rest to a later start.
@@ -184,7 +184,7 @@ class Home:
 
     @contextmanager
     def purging(self, actor: str, at: str) -> Iterator[None]:
-        """Note that a purge is under way: where this process does not come to its end, the next start does."""
+        """Note that a purge is under way: if this process dies, the next start finishes it."""
         job = self.store.start_job("purge")
         state = "failed"
         try:
@@ -215,7 +215,7 @@ class Home:
         return None
 
     def end_purge(self, actor: str, *, is_compact: bool) -> None:
-        """Tell other servers to take what was purged out of their indexes, and ask an owner for what is left."""
+        """Tell other servers to remove purged memories from their indexes, and ask an owner to remove the rest."""
         with self.store.transaction(actor=actor, reason="a purge is finished") as transaction:
             if transaction.get(PURGES, PENDING) is None:
                 # Another server heard nothing from this one for long, took it for killed, and ended the purge too

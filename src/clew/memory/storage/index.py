@@ -173,7 +173,7 @@ class MemoryIndex(DerivedFile):
     def visible(
         self, ids: Iterable[str], viewer: Viewer, filters: MemoryFilters = EVERYTHING
     ) -> dict[str, IndexedMemory]:
-        """The memories of these that may be seen, in the order in which they were named."""
+        """The visible memories among these, in the order in which they were named."""
         wanted = list(dict.fromkeys(ids))
         found: dict[str, IndexedMemory] = {}
         with self.asked() as connection:
@@ -331,7 +331,7 @@ class MemoryIndex(DerivedFile):
         return {id: frozenset(others) for id, others in found.items()}
 
     def replacing(self, ids: Sequence[str]) -> dict[str, list[str]]:
-        """The memories that were said to supersede these; nothing for most. Asked for all results."""
+        """The memories that supersede these; none for most. Asked for all results at once."""
         found: dict[str, list[str]] = {}
         with self.asked() as connection:
             for start in range(0, len(ids), _AT_ONCE):
@@ -438,7 +438,7 @@ class MemoryIndex(DerivedFile):
             _set_number(connection, f"of {name}", seq)
 
     def lacking(self, name: str) -> frozenset[str]:
-        """The memories that somebody who reads the index could not read."""
+        """The damaged memories that could not be read here."""
         prefix = _lacks(name)
         with self.asked() as connection:
             rows = connection.execute("SELECT name FROM state WHERE substr(name, 1, ?) = ?", (len(prefix), prefix))

@@ -137,8 +137,8 @@ def imported(view: "MemoryView", text: str, *, as_document: bool, dry_run: bool 
 
 
 def _differs(memory: Memory, here: Memory | None, as_document: bool) -> bool:
-    """True if a memory says something else here. Later changes of one that another's file brought, such as its
-    acceptance, are no difference."""
+    """True if a memory differs from the line. A later change of a memory from another file, such as its acceptance, is
+    no difference."""
     if here is None or not as_document:
         return here is not None and here != memory
     return (here.text, here.title) != (memory.text, memory.title)

@@ -104,12 +104,13 @@ class MemoryReader:
         return {id: msgspec.convert(both, tuple[Memory, Memory]) for id, both in states.items()}
 
     def _read_many(self, ids: Iterable[str], damaged: Damaged | None = None) -> dict[str, Memory]:
-        """Only for ids that the index let through; what has just been forgotten is left out, and what is damaged."""
+        """The records of ids that the index admitted; memories that were just forgotten, and damaged ones, are left
+        out."""
         found = self.home.store.get_many(MEMORIES, ids, damaged=self.home.damage if damaged is None else damaged)
         return {id: msgspec.convert(record.data, Memory) for id, record in found.items()}
 
     def _read(self, id: str) -> Memory:
-        """Only for ids that the index let through."""
+        """The record of an id that the index admitted."""
         record = self.home.store.get(MEMORIES, id)
         if record is None:
             raise NotFound(f"The memory {id} has just been forgotten.", hint="Ask again.")

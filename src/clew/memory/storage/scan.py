@@ -21,8 +21,8 @@ Item = Phrase | Beginning
 
 
 class WordScan:
-    """Looks for the words of a question, and obeys its signs, quotes and stars; misspelt words are not corrected. What
-    it may see follows from its scope and filters."""
+    """Finds memories by the words of a question, with its signs, quotes and stars; misspelt words are not corrected.
+    Visibility follows from its scope and filters."""
 
     def __init__(self, question: Question) -> None:
         self._scope, self._filters = question.scope, question.filters
@@ -48,14 +48,14 @@ class WordScan:
                 self._held[unit.id] = held
 
     def _may_hold(self, text: str) -> bool:
-        """True if a text has the beginning of a word that is looked for: others need not be cut into words."""
+        """True if a text contains the beginning of a wanted word: other texts need not be split into words."""
         if not text.isascii():
             return True
         folded = text.lower()
         return any(beginning in folded for beginning in self._beginnings)
 
     def ranked(self) -> list[RankedUnit]:
-        """The best first: the more words a unit holds and the fewer others hold them, the better."""
+        """The best first: the more wanted words a unit has, and the rarer these are, the better."""
         counts = {item: sum(item in held for held in self._held.values()) for item in self._items}
         worth = {item: rarity(count, self._seen) for item, count in counts.items()}
         scores = {id: sum(worth[item] for item in held) for id, held in self._held.items()}

@@ -1,4 +1,4 @@
-"""Memories in the search index: what is put there, and how it is kept in step with the store."""
+"""Memories in the search index: their units, and keeping them in step with the store."""
 
 import logging
 import threading
@@ -59,7 +59,7 @@ class RankedMemory(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def dense(self) -> float | None:
-        """The cosine of the two vectors; None where it was not among the nearest, or has no vector yet."""
+        """The cosine of the two vectors; None if the memory is not among the nearest or has no vector yet."""
         return None if self.unit is None else self.unit.signal("dense")
 
 
@@ -70,7 +70,7 @@ class MemoryUnits:
         self._lock = threading.Lock()
 
     def engine(self) -> "SearchEngine | None":
-        """The search engine, with every memory in it; None where there is none. Answers name the damaged ones."""
+        """The search engine, with every memory in it; None if there is none. Answers name the damaged memories."""
         return self._in_step(self._home.damage)
 
     def _engine_if_reached(self) -> "SearchEngine | None":
@@ -107,7 +107,7 @@ class MemoryUnits:
 
     # Implements: REQ-d00247-H
     def _put(self, engine: "SearchEngine", ids: Iterable[str], damage: Damaged) -> frozenset[str]:
-        """Put memories into the index; returns those that are damaged, and follow once they can be read again."""
+        """Put memories into the index; returns the damaged ones, which follow once they can be read again."""
         damaged: Damaged = {}
         wanted = frozenset(ids)
         engine.units.put(self._units(wanted, damaged))
@@ -116,8 +116,8 @@ class MemoryUnits:
         return frozenset(found)
 
     def follow(self) -> tuple[str, ...]:
-        """Bring the index in step after a write. What was written stands, whatever becomes of the index; returns what
-        keeps it from being found."""
+        """Bring the index in step after a write. The write is kept even if this fails; returns the reason why it cannot
+        be found yet."""
         for is_last in (False, True):
             try:
                 self._in_step({})
@@ -130,8 +130,8 @@ class MemoryUnits:
 
     # Implements: REQ-d00492-B
     def _take_out_purged(self, engine: "SearchEngine", name: str) -> None:
-        """A purge of another server leaves no event for each memory: what the store does not have is taken out here,
-        with its bytes."""
+        """Remove memories that the store does not have, with their bytes: a purge by another server leaves no event for
+        each memory."""
         from clew.search.purging import purge_units
 
         mark, purged = f"purges in {name}", self._home.index.purged()
@@ -145,8 +145,8 @@ class MemoryUnits:
         self._home.index.set_mark(mark, purged)
 
     def forget(self, ids: Iterable[str], text_hashes: Iterable[str]) -> "Path | None":
-        """Take memories out of the index, and what was made of their texts for everybody, also of those that they had
-        before. Returns the folder in whose files bytes of them may be left."""
+        """Remove memories from the index, and the shared embeddings of all their texts, former ones included. Returns
+        the folder whose files may still have bytes of them."""
         engine = self._context.parts.engine()
         if engine is None:
             return None
@@ -154,7 +154,7 @@ class MemoryUnits:
         return engine.folder
 
     def forget_held(self, sought: "PurgedText") -> None:
-        """Take out what an index in a database holds of it that no file of the project says now."""
+        """Remove purged text from an index in a database, unless a file of the project says it now."""
         from clew.search.purging import held_beyond_files
 
         engine = self._context.parts.engine()
@@ -189,13 +189,13 @@ class MemoryUnits:
         recipe: str = RECIPE,
         check: Callable[[], None] = lambda: None,
     ) -> tuple[list[RankedMemory], tuple[str, ...]]:
-        """The memories that a text is most like, best first, and what limits the answer. The library says which of them
-        may be seen; agents are filtered here already, so that others' private memories take no places."""
+        """The memories nearest to a text, best first, and a note on the limits of the answer. The caller checks which
+        of them may be seen; agents are filtered here already, so that others' private memories take no places."""
         return self._ranked(self._engine_if_reached(), text, viewer, tags=tags, parts=parts, recipe=recipe, check=check)
 
     def alike(self, text: str, viewer: Viewer, id: str | None = None) -> tuple[list[RankedMemory], tuple[str, ...]]:
-        """The memories that are most like a text, which is no query: what it quotes or excludes means nothing, and of
-        its words only those that tell most are looked for. `id` is the memory whose text it is, if any."""
+        """The memories nearest to a text that is not a query: signs in it mean nothing, and only its rarest words are
+        searched for. `id` is the memory with this text, if there is one."""
         engine = self._engine_if_reached()
         words = self._answered(engine, lambda engine: engine.rarest_words(text[:LONGEST_QUERY], _TELLING)) or ""
         return self._ranked(engine, text, viewer, recipe="alike", words=words, like=None if id is None else unit_id(id))
@@ -241,7 +241,7 @@ class MemoryUnits:
 
     # Implements: REQ-d00492-C
     def _by_words(self, question: "Question", check: Callable[[], None]) -> "Sequence[RankedUnit]":
-        """The memories of the store that hold words of a question: all are looked at, one after the other."""
+        """The memories of the store with words of a question, by reading all of them."""
         from clew.memory.storage.scan import WordScan
 
         scan = WordScan(question)
@@ -251,7 +251,7 @@ class MemoryUnits:
         return scan.ranked()
 
     def likeness(self, query: str, ids: Iterable[str]) -> dict[str, float]:
-        """The similarity in meaning of some memories to a query; only of those that have a vector by now."""
+        """The similarity in meaning of some memories to a query, for those that have a vector."""
         wanted = [*map(unit_id, ids)]
         found = self._answered(self._context.parts.engine(), lambda engine: engine.likeness(query, wanted)) or {}
         return {id.removeprefix(_PREFIX): cosine for id, cosine in found.items()}
@@ -261,13 +261,13 @@ class MemoryUnits:
         return self._answered(self._context.parts.engine(), lambda engine: engine.rarities(wanted)) or wanted
 
     def vectors_of(self, ids: Iterable[str]) -> "dict[str, Vectors]":
-        """The vectors of those of the memories that have one by now."""
+        """The vectors of the memories that have one."""
         wanted = [*map(unit_id, ids)]
         known = self._answered(self._engine_if_reached(), lambda engine: engine.vectors_of(wanted)) or {}
         return {id.removeprefix(_PREFIX): vector for id, vector in known.items()}
 
     def vectors(self, texts: Sequence[str]) -> "Vectors | None":
-        """The vectors of some texts; None where there is no encoder."""
+        """The vectors of some texts; None without an encoder."""
         engine = self._context.parts.engine()
         embedder = engine.spaces.configured() if engine is not None else None
         return None if embedder is None or not texts else embedder.embed(texts)
@@ -286,7 +286,7 @@ def unit_id(id: str) -> str:
 
 
 def _place(memory: Memory) -> int:
-    """The order of what was remembered in a session: microseconds, as they were noted."""
+    """The position of a memory in its session: its time of recording in microseconds."""
     return int(datetime.fromisoformat(memory.recorded_at).timestamp() * 1_000_000)
 
 

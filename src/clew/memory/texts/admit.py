@@ -61,7 +61,7 @@ _KINDS = (
 
 
 def check_rationale(rationale: str | None) -> str:
-    """The reason of a change, which every change has to have."""
+    """The reason of a change; every change needs one."""
     given = _without_nul("rationale", rationale or "").strip()
     if not given:
         raise MissingRationale(
@@ -126,8 +126,8 @@ def transient(text: str) -> str | None:
 
 
 def just_recalled(text: str, shown: Iterable[Memory]) -> Memory | None:
-    """The memory that a text only repeats, of those that were shown in the same session: as it is, after words that say
-    that it was recalled, or as the lines of the block in which it was shown."""
+    """The memory that a text repeats, among those shown in the same session: as it is, after words such as "I recall",
+    or as the lines of the block in which it was shown."""
     known = list(shown)
     whole = _repeated(text, known)
     lines = [_repeated(line, known) for line in unframed(text).splitlines() if line.strip()]
@@ -143,7 +143,7 @@ def _repeated(text: str, known: Iterable[Memory]) -> Memory | None:
 
 
 def _said(text: str) -> list[str]:
-    """Words and signs in their order: "A before B" and "B before A" say two things."""
+    """Words and signs in their order: "A before B" and "B before A" say different things."""
     return tokens_of(_FORM.sub(" ", _EMPHASIS.sub(r"\2", text.casefold())))
 
 

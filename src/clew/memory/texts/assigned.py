@@ -1,5 +1,6 @@
-"""Values that are secret by the name they are assigned to: `export API_KEY=...`, `spring.datasource.password: ...`,
-`"client_secret" : "..."`. What only talks about secrets, such as `token: str` or `password=os.environ["PW"]`, is none.
+"""Secrets that are known by the name they are assigned to: `export API_KEY=...`, `spring.datasource.password: ...`,
+`"client_secret" : "..."`. A text that only talks about a secret, such as `token: str` or `password=os.environ["PW"]`,
+does not count.
 
 Only imported for a text that holds a part of such a name: a hook starts with every prompt, and most prompts do not.
 """

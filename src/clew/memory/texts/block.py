@@ -1,4 +1,4 @@
-"""The block in which memories are put before an agent that did not ask for them.
+"""The block that shows memories to an agent that did not ask for them.
 
 It says that it is data and not instructions. Each line says where it comes from, how far it is trusted and whether what
 it cites has changed. The block never ends inside a line, and no text inside it can end it.
@@ -36,14 +36,14 @@ class Injected(msgspec.Struct, frozen=True):
 
 
 def line_of(memory: Memory, said: str, about: Sequence[str], now: datetime) -> Injected:
-    """The line of a memory. `about` is what it cites, each with what became of it."""
+    """The line of a memory. `about` is what it cites, each with its present state."""
     marks = [memory.kind.value, age(memory.recorded_at, now), _origin(memory), *about[:MOST_CITES]]
     line = harmless(f"{memory.tag} {', '.join(marks)}: {' '.join(said.split())}")
     return Injected(memory.id, memory.tag, line, estimate_tokens(line), estimate_tokens(memory.text))
 
 
 def said_in(line: str, memory: Memory) -> str | None:
-    """The text behind the marks in the line of a memory; None for a text that is no such line."""
+    """The text in the line of a memory; None for a text that is not such a line."""
     tag, kind, origin, *nodes = (
         re.escape(harmless(" ".join(mark.split())))
         for mark in (memory.tag, memory.kind.value, _origin(memory), *(cite.node for cite in memory.cites))
@@ -64,7 +64,7 @@ def cited(node: str, state: str, now: str | None = None) -> str:
 
 
 def is_injectable(memory: Memory) -> bool:
-    """True if a memory may be shown to somebody who did not ask for it, as far as that depends on it alone."""
+    """True if a memory may be shown to somebody who did not ask for it, by its own values."""
     return not memory.flags and memory.is_accepted and memory.kind is not MemoryKind.EPISODE
 
 
@@ -87,7 +87,7 @@ def harmless(text: str) -> str:
 
 
 def unframed(text: str) -> str:
-    """A block that somebody repeats, without what begins and ends it."""
+    """A repeated block without its first and last line."""
     return _FRAME.sub("", text)
 
 
@@ -101,8 +101,8 @@ def age(recorded_at: str, now: datetime) -> str:
 
 
 def is_line_of(memory: Memory, text: str, fewest_words: int) -> bool:
-    """True if a text is a line as the block shows the memory: all of it, or a part of so many words. A difference of
-    one word may be the correction."""
+    """True if a text is a line of the block about a memory: all of it, or a long enough part. One different word may be
+    a correction."""
     said = said_in(_in_line(text).lstrip("-*> "), memory)
     if said is None:
         return False

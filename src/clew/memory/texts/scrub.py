@@ -39,7 +39,7 @@ def scrub(text: str, field: str = "content") -> Scrubbed:
 
 
 def scrub_value(value: Any, field: str, found: list[Redaction]) -> Any:
-    """A value of JSON without secrets, in names as well; what was taken out is added to `found`."""
+    """A value of JSON without secrets, in names as well; what was removed is added to `found`."""
     if isinstance(value, str):
         scrubbed = scrub(value, field)
         found.extend(scrubbed.found)
@@ -55,7 +55,7 @@ def scrub_value(value: Any, field: str, found: list[Redaction]) -> Any:
 
 
 def _scrub_named(name: str, value: Any, field: str, found: list[Redaction]) -> Any:
-    """Take out a value whose name says that it is a secret, whatever it looks like."""
+    """Remove a value whose name says that it is a secret, whatever it looks like."""
     from clew.memory.texts.assigned import SECRET_NAME
 
     if isinstance(value, str) and value.strip() and SECRET_NAME.search(name):

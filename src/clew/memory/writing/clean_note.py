@@ -22,7 +22,7 @@ from clew.text.words import storable
 
 
 class CleanNote(msgspec.Struct, frozen=True):
-    """The texts of a note without secrets, and what was taken out of which of them."""
+    """The texts of a note without secrets, and what was removed from which text."""
 
     text: str
     rationale: str
@@ -35,7 +35,7 @@ class CleanNote(msgspec.Struct, frozen=True):
 
 
 def cleaned(note: Note) -> CleanNote:
-    """Check the texts of a note, and take the secrets out of every one of them."""
+    """Check the texts of a note, and remove secrets from every one."""
     found: list[Redaction] = []
 
     def clean(value: Any, field: str) -> Any:

@@ -65,7 +65,7 @@ class Judgement(msgspec.Struct, frozen=True):
 
 
 def judge(old: str, new: str, cosine: float | None) -> Judgement:
-    """The relation of a new statement to an old one. `cosine` is that of their vectors, None where there are none."""
+    """The relation of a new statement to an old one. `cosine` is that of their vectors, None without vectors."""
     one, other = _words(old), _words(new)
     shared = len(set(one) & set(other)) / min(len(set(one)), len(set(other))) if one and other else 0.0
     near = cosine if cosine is not None else shared
@@ -121,6 +121,6 @@ def _opposite(old: str, new: str) -> str | None:
 
 
 def _words(text: str) -> list[str]:
-    """The stems of the words that say something, in order, without those that deny."""
+    """The stems of the words with meaning, in order, without negations."""
     words = (word.lower() for word in _WORD.findall(_NEGATION.sub(" ", text)))
     return [stem(word) for word in words if word not in STOP_WORDS and len(word) > 1]

@@ -1,4 +1,4 @@
-"""The write path: from a text to a memory with its links, or to the memory that says the same already.
+"""The write path: from a text to a memory with its links, or to the existing memory that says the same.
 
 scrub -> repeats of what was just recalled -> exact duplicates -> judge the nearest -> store with links -> reward.
 Nothing is deleted or merged on the way: a contradiction becomes a link, and where subject and cited node agree, the
@@ -191,7 +191,7 @@ class Writer:
         return [Judged(memory, near[id], judge(memory.text, text, near[id])) for id, memory in memories.items()], notes
 
     def _found_links(self, memory: Memory, judged: "list[Judged]") -> list[Link]:
-        """Links to what is alike, and to what was remembered before in the same session."""
+        """Links to similar memories, and to the one stored before in the same session."""
         links = [
             Link(
                 source=memory.id,
@@ -237,7 +237,7 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 def supersede(change: ChangeWriter, memory: Memory, id: str) -> None:
-    """Mark a memory as replaced by another one; it stays, and is shown after what is current."""
+    """Mark a memory as replaced by another one; it stays, and is shown after current ones."""
     old = change.memory(normal_id(id))
     change.put(
         msgspec.structs.replace(

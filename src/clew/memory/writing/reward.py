@@ -1,4 +1,4 @@
-"""The steering reward of a store: whether remembering this was worth it, with the parts it is made of."""
+"""The steering reward of a store: a number for how much it was worth remembering, with its parts."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Taking over requirements of something that exists already, and moving ids out of each other's way."""
+"""Adopting requirements from existing documents, and moving ids out of each other's way."""
 
 from collections.abc import Mapping
 
@@ -89,8 +89,8 @@ def _walk(draft: Draft, requirement: Requirement, to: Status, reason: str, commi
 
 
 def renumber(draft: Draft, base: Register, name: str, *, dry_run: bool = False) -> RenumberReport:
-    """Give a new id to every requirement whose id belongs to another requirement in the base. Two requirements are
-    different if they were made at different times; a reworded one is the same."""
+    """Give a new id to every requirement whose id belongs to another requirement in the base. Requirements are
+    different if they were created at different times; a reworded one is the same."""
     own = draft.requirements
     clashing = in_order(
         id for id in own.keys() & base.requirements.keys() if own[id].created != base.requirements[id].created

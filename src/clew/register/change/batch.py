@@ -63,7 +63,7 @@ class _Batch:
         self._reason = reason
         self._commit = commit
         self.done: list[dict[str, Any]] = []
-        """What each mutation so far came to."""
+        """The result of each mutation so far."""
 
     def apply(self, raw: Any) -> None:
         operation, reason = self._decoded(raw)

@@ -28,7 +28,7 @@ from clew.text.display import counted, shortened
 
 
 def add(draft: Draft, new: Addition, *, action: str | None = None, reason: str | None = None) -> results.Added:
-    """A new draft requirement. What the validator rejects costs no id."""
+    """Add a new draft requirement. A text that the validator rejects uses up no id."""
     links = (
         ()
         if new.parent is None
@@ -169,7 +169,7 @@ def delete(draft: Draft, wanted: Deletion, *, again: bool = False) -> results.De
 
 
 def link(draft: Draft, wanted: LinkChange, *, reason: str | None = None) -> results.Linked:
-    """Make a link, or take it away."""
+    """Add or remove a link."""
     kind, remove = parse_word(wanted.kind, LinkKind, "link kind", LINK_KINDS), wanted.remove
     start, end = draft.find(wanted.source, "source"), _end(draft, wanted.to)
     if start.id == end.id:
@@ -219,7 +219,7 @@ def _links(requirement: Requirement) -> str:
 
 
 def split(draft: Draft, wanted: Splitting) -> results.Split:
-    """Put several requirements in the place of one. Each part refines the original, so the trace stays whole."""
+    """Replace one requirement by several. Each part refines the original, so the trace stays whole."""
     original, into = draft.find(wanted.id), wanted.into
     if len(into) < 2:
         raise InvalidArgument(
@@ -265,7 +265,7 @@ def _part(
 
 
 def relinked(requirement: Requirement, new: Mapping[str, str]) -> Requirement:
-    """The requirement with its links to where others moved."""
+    """The requirement with links to the new ids of others."""
     if not any(new.get(link.target, link.target) != link.target for link in requirement.links):
         return requirement
     links = tuple(msgspec.structs.replace(link, target=new.get(link.target, link.target)) for link in requirement.links)

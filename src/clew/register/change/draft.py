@@ -90,7 +90,7 @@ class Draft:
         self._counted = False
 
     def find(self, written: str, what: str = "requirement") -> Requirement:
-        """The requirement that somebody meant, or an error with the id that they may have meant."""
+        """The requirement that an id means, or an error with the id that may have been meant."""
         return find(self.requirements, written, what, self.register.history)
 
     def skip_to(self, number: int) -> None:
@@ -118,7 +118,7 @@ class Draft:
         self._changed = True
 
     def change(self, requirement: Requirement, *entries: HistoryEntry, **fields: object) -> Requirement:
-        """Put the requirement with other fields and further history."""
+        """Change fields of a requirement and add to its history."""
         changed: Requirement = msgspec.structs.replace(
             requirement, updated=self.author.at, history=(*requirement.history, *entries), **fields
         )
@@ -131,7 +131,7 @@ class Draft:
         self._changed = True
 
     def finished(self) -> Register:
-        """The register with all changes; the very same one where there are none."""
+        """The register with all changes; the same object if there are none."""
         if not self._changed and self.purpose == self.register.purpose:
             return self.register
         return msgspec.structs.replace(

@@ -41,7 +41,7 @@ class RunTally(msgspec.Struct, frozen=True):
 
     @property
     def outcome(self) -> RecordedOutcome | None:
-        """None where no test ran: an ignored test is no evidence."""
+        """The outcome of test runs; None if no test ran: an ignored test is not evidence."""
         if self.failed:
             return RecordedOutcome.FAIL
         return RecordedOutcome.PASS if self.passed else None
@@ -205,9 +205,9 @@ class _Outcome(NamedTuple):
 
 
 def read_log(data: bytes, names: Mapping[str, Sequence[str]] | None = None) -> dict[str, RunTally]:
-    """By id, how its tests went. Empty where no name of a test carries an id. `names` gives ids to tests whose names
-    carry none: a result of such a test counts, and in a log every line that holds the name and says how it went,
-    whatever printed it. FormatError for a report that breaks off: what it does not hold may have failed."""
+    """The outcomes of tests by id; empty if no test's name carries an id. `names` gives ids to tests whose names carry
+    none: a result of such a test counts, and in a log every line with the name and an outcome, whatever printed it.
+    FormatError for a report that breaks off, because a missing test may have failed."""
     found: dict[str, tuple[dict[str, None], dict[str, None], dict[str, None]]] = {}
     ids_of = names or {}
     any_name = _any_of(ids_of)
@@ -247,7 +247,7 @@ def _any_of(names: Mapping[str, Sequence[str]]) -> re.Pattern[str]:
 
 
 def _named(text: str, any_name: re.Pattern[str]) -> Iterator[tuple[str, int]]:
-    """The tests that a line names, each with the column that its outcome goes to."""
+    """The tests named in a line with an outcome, each with the index of the count to raise."""
     for line in text.splitlines():
         found = any_name.findall(line)
         rest = any_name.sub(" ", line) if found else ""

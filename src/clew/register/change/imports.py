@@ -22,8 +22,7 @@ from clew.text.display import shortened
 
 
 def place_all(draft: Draft, wanted: Sequence[Requirement], source: str) -> None:
-    """Put requirements under the ids that they have, new ones and others in the place of earlier ones, whose past stays
-    theirs."""
+    """Put requirements under their own ids, new ones and replacements of earlier ones, which keep their history."""
     highest = 0
     for each in wanted:
         earlier = draft.requirements.get(each.id)
@@ -54,8 +53,8 @@ def import_all(
     dry_run: bool = False,
     strict: bool = False,
 ) -> results.RegisterImport:
-    """Add what the validator accepts, with its `source` as the reason. With `strict` one rejected requirement rejects
-    them all.
+    """Add the requirements that the validator accepts, with their `source` as the reason. With `strict`, one rejected
+    requirement rejects them all.
 
     Links between imported requirements follow them to their new ids; links to others are left behind.
     """

@@ -1,4 +1,4 @@
-"""A copy of what happened to a register as a whole, in a file beside it.
+"""A copy of the register's own history, in a file beside it.
 
 Releases of req write only the keys that they know, so `_history` is gone from the register after the next change by one
 of them. The copy has one entry a line. It is written after the register, and adds what that lacks when Clew reads it.

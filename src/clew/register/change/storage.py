@@ -64,12 +64,13 @@ class Storage(Protocol):
         ...
 
     def keep(self, tag: str) -> Path | None:
-        """Copy the present register, sound or not, beside it, and return the path; None if there is none."""
+        """Copy the present register, sound or not, to a file beside it, and return its path; None if there is no
+        register."""
         ...
 
 
 class _Contents(FileContents):
-    """The files of a register; one that is not there says how to make one."""
+    """The files of a register; the error for a missing one says how to create it."""
 
     def __init__(self) -> None:
         super().__init__(MAX_BYTES)
@@ -81,7 +82,7 @@ class _Contents(FileContents):
             raise missing(place) from error
 
     def read_copy(self, place: Path) -> bytes | None:
-        """The copy of a history; None if there is none that can be read."""
+        """The copy of a history; None if there is no readable one."""
         try:
             return super().read(place)
         except OSError:
@@ -216,8 +217,8 @@ def _raw_files(folder: Path) -> dict[str, bytes]:
 
 
 def storage_at(place: Path, layout: RegisterLayout | None = None) -> Storage:
-    """The storage at a place: a folder where there is one or one is wanted, otherwise a file. Links are followed, so
-    that everybody locks and replaces the same file."""
+    """The storage at a place: a folder if there is one or one is wanted, otherwise a file. Links are followed, so that
+    everybody locks and replaces the same file."""
     real = place.resolve()
     if real.name == INDEX:
         return Folder(real.parent)

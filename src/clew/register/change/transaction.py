@@ -1,4 +1,4 @@
-"""The one way in which a register is written, by everybody.
+"""Transactions: the only way in which a register is written.
 
 A transaction takes the lock that req takes too, completes what a killed writer left, reads the file again, compares it
 with what the caller expects, applies the change to a draft, checks that the past was left alone, and writes the files
@@ -181,8 +181,8 @@ class RegisterFile:
             self._known = RegisterVersion(as_written(register), files)
 
     def transaction(self, author: Author, change: Callable[[Draft], Result], *, expected: str | None = None) -> Result:
-        """Carry out a change and return what it returns, once it is safely on disk. A change that changes nothing
-        writes nothing; one that raises changes nothing."""
+        """Carry out a change and return its result, once it is safely on disk. A change without effect writes nothing;
+        one that raises changes nothing."""
         if not lock_file(self.place).exists():
             # A file that was locked once stays, so a change that will be refused must not even lock it.
             self._tried(self.read(), author, change, expected)
@@ -212,7 +212,7 @@ class RegisterFile:
         return after, result
 
     def difference(self, author: Author, change: Callable[[Draft], object]) -> tuple[str, str]:
-        """The difference that a change would make, as a unified diff, and the version that it was made from. Raises the
+        """The difference that a change would make, as a unified diff, and the version on which it is based. Raises the
         errors of the change, and writes nothing."""
         before = self.read()
         draft = Draft(before.register, author)
@@ -230,7 +230,7 @@ class RegisterFile:
             yield LockedRegister(lambda: self._read().register, lambda: self._storage.keep(REPLACED), self._write)
 
     def create(self, register: Register, *, force: bool = False) -> Path | None:
-        """Make a register, with `force` in the place of another. Returns where that one is kept."""
+        """Create a register, with `force` in place of another. Returns the path of the copy of the former one."""
         if self.exists() and not force:
             raise self._there_is_one()
         with translated(self.place):
@@ -246,8 +246,8 @@ class RegisterFile:
         return AlreadyExists(f"{self.place} exists already.", hint="Name another file, or pass --force to replace it.")
 
     def repair(self, author: Author, check: Callable[[Register], None]) -> Register:
-        """Accept a file that was edited by hand: renew its checksum, and note who did. `check` raises where it should
-        not be accepted. A file that matches its checksum needs no repair and stays as it is."""
+        """Accept a file that was edited by hand: renew its checksum, and note who did. `check` raises for a file that
+        should not be accepted. A file that matches its checksum stays as it is."""
         with self._locked():
             files = self._storage.load()
             register = self._storage.decode(files, trusted=True)
@@ -303,7 +303,7 @@ class RegisterFile:
 
 
 def as_written(register: Register) -> Register:
-    """The register as it is read back after writing: in the current format, and with a notice if it had none."""
+    """The register as it is read back after writing: in the current format, with a notice."""
     tag = DIRECTORY_TAG if register.layout is RegisterLayout.DIRECTORY else FORMAT_TAG
     return msgspec.structs.replace(register, format_tag=tag, notice=register.notice or NOTICE)
 

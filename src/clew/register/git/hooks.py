@@ -1,5 +1,5 @@
-"""The hooks that git runs for registers. One hook serves every project of a repository, each in its folder; a branch
-that does not have a register yet is none of its business.
+"""The git hooks for registers. One hook serves every project of a repository, each in its folder; it ignores a branch
+without a register.
 
 Of a hook Clew manages only the lines between two marks. Lines of others around them stay as they are, and so does a
 hook that has no such marks.
@@ -111,7 +111,7 @@ class HookStep(msgspec.Struct, frozen=True):
 
 
 class Hook(msgspec.Struct, frozen=True):
-    """A hook of which Clew or req manages something."""
+    """A git hook with a part that Clew or req manages."""
 
     before: str
     """The lines before the managed ones."""
@@ -216,8 +216,8 @@ def install(repository: Repository, name: str, place: RegisterPaths, *, strict: 
 
 
 def uninstall(repository: Repository, name: str, place: RegisterPaths) -> HookStep:
-    """Have a hook let go of a register. Where it has no other, the managed lines are removed, and with them a hook in
-    which nothing else is."""
+    """Remove a register from a hook. If it was the last one, the managed lines are removed, and the hook too if nothing
+    else is in it."""
     file = hook_file(repository, name)
     if file is not None:
         recover(file.resolve().parent, None)
@@ -247,7 +247,7 @@ def _says_something(lines: str) -> bool:
 
 
 def _set_aside(file: Path, hook: Hook) -> str:
-    """Keep a copy of a hook in which lines of others may be anywhere; returns words that say where it is."""
+    """Copy a hook that has lines of others; returns a sentence with the path of the copy."""
     if hook.is_known:
         return ""
     kept = keep_copy(file.with_name(f"{file.name}{MARK}{REPLACED}"), contents(file))

@@ -136,7 +136,8 @@ def _merged_fields(
 
 
 def _older(ours: Requirement, theirs: Requirement) -> Requirement | None:
-    """The one of two versions that the other goes back to; None where both went on, or neither says which is older."""
+    """The older of two versions, which the other is based on; None if both went on, or if neither says which is
+    older."""
     if len(ours.history) == len(theirs.history):
         return None
     shared = _shared(ours.history, theirs.history)
@@ -256,8 +257,8 @@ def merge_branch(file: RegisterFile, repository: Repository, theirs: str | None,
 def side_of(
     repository: Repository, version: bytes, path: str, environment: Mapping[str, str] = os.environ
 ) -> str | None:
-    """The commit of the side that a version of a file comes from. git gives a driver nothing but the version, so this
-    looks at every commit that may be meant, and where none is named elsewhere, for one that brought the version."""
+    """The commit from which a version of a file comes. git gives a merge driver only the content, so every commit that
+    may be meant is looked at."""
     blob = repository.blob_of(version)
     named = (name.removeprefix(_NAMED) for name in environment if name.startswith(_NAMED))
     for name in (*named, _MERGING, _REBASED, *_PICKING):
@@ -270,7 +271,7 @@ def side_of(
 
 
 def _is_worth_keeping(held: LockedRegister, *known: Register) -> bool:
-    """True if the work tree has a sound register that is none of these: somebody may have continued after a
+    """True if the work tree has a sound register that is none of these versions: somebody may have continued after a
     conflict."""
     try:
         present = held.read().requirements

@@ -21,7 +21,7 @@ Origin = tuple[str, str]
 
 
 class Aligned(msgspec.Struct, frozen=True):
-    """Both other versions in the ids of ours."""
+    """The other two versions of a merge, with the ids of ours."""
 
     base: Register
     theirs: Register

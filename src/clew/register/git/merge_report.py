@@ -75,8 +75,8 @@ def merged_text(done: dict[str, Any]) -> str:
 
 
 def _renumbered(merged: Merged, service: RegisterService) -> list[str]:
-    """The ids of the other side that changed, and where its code says them. What this side's code says means the
-    requirements of this side and is right."""
+    """The ids of the other side that changed, and the places where its code cites them. Citations in this side's code
+    mean this side's requirements and stay."""
     try:
         markers = service.markers_at(merged.other, merged.renumbered) if merged.other and merged.renumbered else {}
     except ClewError:

@@ -1,4 +1,4 @@
-"""Rewriting the ids that code and tests cite, after requirements got other ones."""
+"""Rewriting the ids that code and tests cite, after requirements got new ones."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ class RemapReport(msgspec.Struct, frozen=True):
 
 
 def parse_remap(written: Sequence[str], register: Register) -> dict[str, str]:
-    """`OLD=NEW` pairs. What the new id means must exist, and no id may mean two."""
+    """`OLD=NEW` pairs. A new id must exist, and no id may be used twice."""
     new: dict[str, str] = {}
     for pair in written:
         old, separator, target = pair.partition("=")
@@ -76,8 +76,8 @@ def remap_merged(
     *,
     apply: bool,
 ) -> RemapReport:
-    """Say, or write, what lines that came with the other side of a merge would be. `sides` has our version and theirs
-    of each file. What this side's code says means this side's requirements, and stays."""
+    """Report or rewrite the lines that came from the other side of a merge. `sides` has our version and theirs of each
+    file. Citations in this side's code mean this side's requirements, and stay."""
     changes: list[RewrittenId] = []
     edits: list[FileEdit] = []
     undecided: list[str] = []

@@ -74,7 +74,7 @@ class Repository:
         return output.decode().strip() if output else commit
 
     def common(self, one: str, other: str) -> str | None:
-        """The commit that two go back to; None where they share nothing."""
+        """The common ancestor of two commits; None if they share nothing."""
         output = self._ask("merge-base", one, other)
         return output.decode().strip() if output else None
 
@@ -94,7 +94,7 @@ class Repository:
         return self._contents(self._ask("ls-tree", "-r", "-z", commit, "--", *named))
 
     def staged_contents(self, folder: str) -> dict[str, bytes]:
-        """The files of a folder as the next commit would hold them."""
+        """The files of a folder as they are staged."""
         return self._contents(self._ask_index("ls-files", "--stage", "-z", "--", folder))
 
     def _contents(self, listing: bytes | None) -> dict[str, bytes]:
@@ -112,13 +112,13 @@ class Repository:
         return output.decode().strip() if output else None
 
     def commits_around(self, blob: str, path: str) -> list[str]:
-        """The newest commits of any branch in which a file got or lost a content, each with the one before it."""
+        """The newest commits of any branch in which a file got or lost a content, each with its parent."""
         asked = ("--all", "--max-count=4", "--format=%H %P", f"--find-object={blob}")
         output = self._ask("log", *asked, "--", f":(top,literal){raw(path)}", patterns=True)
         return (output or b"").decode().split()
 
     def files_that_say(self, commit: str, words: Iterable[str]) -> dict[str, bytes]:
-        """The files of a commit that hold one of some words, in any case, with three questions to git."""
+        """The files of a commit that contain one of some words, in any case; it takes three questions to git."""
         patterns = [argument for word in words for argument in ("-e", word)]
         output = self._ask("grep", "-I", "-l", "-z", "-i", "-F", *patterns, commit, "--", ".")
         paths = [path.removeprefix(f"{commit}:") for path in _shown(output)]
@@ -134,12 +134,12 @@ class Repository:
         return frozenset((*_shown(output), *_shown(others)))
 
     def staged(self) -> tuple[str, ...]:
-        """The files of which the next commit would hold another version."""
+        """The staged files that differ from the last commit."""
         shown = ("--name-only", "-z", "--no-renames", "--relative", "--diff-filter=d")
         return tuple(sorted(_shown(self._ask_index("diff", "--cached", *shown))))
 
     def hunks(self, commit: str | None, *, staged: bool = False) -> dict[str, list[tuple[int, int]]]:
-        """By file, the first and last line of each place where the work tree, or the next commit, has other lines."""
+        """By file, the first and last line of each hunk in which the work tree, or the index, differs."""
         against = ("--cached",) if staged else (commit,) if commit else ()
         ask = self._ask_index if staged else self._ask
         output = ask(
@@ -207,8 +207,8 @@ class Repository:
         return git.answer(self._folder, *arguments, environment=environment, seconds=WORK_SECONDS, patterns=patterns)
 
     def _ask_index(self, *arguments: str) -> bytes | None:
-        """The answer of git about the next commit. In a hook of `git commit --all` or `git commit FILE` that is another
-        index than the one of the work tree, and git tells the hook which."""
+        """The answer of git about the index. In a hook of `git commit --all` or `git commit FILE`, git names another
+        index than that of the work tree."""
         named = os.environ.get(_INDEX)
         return self._ask(*arguments, environment={_INDEX: str(Path(named).absolute())} if named else None)
 

@@ -38,8 +38,8 @@ class CheckedFile(msgspec.Struct, frozen=True):
 
 
 def register_at(file: RegisterFile, repository: Repository, commit: str) -> Register:
-    """The register in a commit, whatever its checksum is, because git has one of its own. `repository` is seen from the
-    folder of the register."""
+    """The register in a commit, whatever its checksum is, because git has one of its own. Paths of `repository` are
+    relative to the register's folder."""
     name = file.place.name
     single = file.layout is RegisterLayout.SINGLE
     data = repository.content_at(commit, name) if single else None
@@ -52,7 +52,7 @@ def register_at(file: RegisterFile, repository: Repository, commit: str) -> Regi
 
 
 def staged_register(file: RegisterFile, repository: Repository) -> Register | None:
-    """The register that the next commit would hold; None where it would hold none, or just the one that is there."""
+    """The staged register; None if it is missing or equal to the one in the work tree."""
     name = file.place.name
     found = repository.staged_contents(name)
     now = file.read().files

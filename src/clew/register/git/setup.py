@@ -59,8 +59,8 @@ def take_down(root: Path, register: Path) -> SetupReport:
 
 
 def bounds_of(root: Path, place: Path) -> Path | None:
-    """The folder that a link must not lead out of when a file is written: a clone must not be able to make Clew
-    write into the user's home folder. None for a place outside of the project, which only its user can name."""
+    """The folder that a link must not leave when a file is written, so that a clone cannot make Clew write into the
+    user's home folder. None for a place outside of the project, which only its user can name."""
     written, around = (Path(os.path.normpath(each.absolute())) for each in (place, root))
     is_inside = written.is_relative_to(around)
     return (git.toplevel(root) or root) if is_inside else None
@@ -83,7 +83,7 @@ def _ignored(repository: Repository, register: Path) -> SetupStep:
 
 
 def _with_lines(file: Path, wanted: tuple[str, ...]) -> SetupStep:
-    """Add the lines that a file does not have yet, ended as its other lines are."""
+    """Add the lines that a file lacks, with its own line ends."""
     try:
         with translated(file):
             return _added(real_target(file, within=file.parent), wanted)

@@ -1,5 +1,5 @@
-"""The way from a git hook to the Clew that set a clone up, also if its name is not on the PATH: in a desktop client of
-git, or in a shell without the environment that Clew is installed in."""
+"""The command by which a git hook starts the Clew that set a clone up, also if it is not on the PATH: in a desktop
+client of git, or in a shell without the environment in which Clew is installed."""
 
 import os
 import shlex
@@ -10,8 +10,8 @@ from clew.workspace.own_program import own_program
 
 
 def folder_first() -> str:
-    """A setting of the PATH that leads to this Clew, also where its name does so now: the next shell may have another
-    PATH. Empty where no such setting can."""
+    """A setting of the PATH that finds this Clew, even if its name is found now, because the next shell may have
+    another PATH. Empty if no setting can."""
     program = own_program()
     # A colon would begin another folder of the PATH, here one that the repository's author chose.
     if program is None or sys.platform == "win32" or ":" in str(program.parent):

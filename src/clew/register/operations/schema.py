@@ -37,7 +37,7 @@ def _object(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any
 
 
 def _fields(operation: type[msgspec.Struct], batch_kind: str | None = None) -> tuple[dict[str, Any], list[str]]:
-    """The fields of an operation under the names of a mutation in a batch, and those that are required."""
+    """The fields of an operation under the names of a batch's mutation, and the required ones."""
     schema = arguments_schema(operation)
     properties = {}
     for name, field in schema["properties"].items():

@@ -80,7 +80,7 @@ class BeginRegister(RegisterOperation, verb="req init", summary="make a new regi
         return made if kept is None else {**made, "kept": str(kept)}
 
     def _place(self, call: Call) -> Path:
-        """The path of a new register. One at the root hides those further down, so it must be asked for."""
+        """The path of a new register. One at the root hides those in folders below, so it must be asked for."""
         if self.output:
             return Path(self.output).absolute()
         if "file" in call.options:

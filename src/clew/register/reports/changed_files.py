@@ -96,7 +96,7 @@ def review_files(
 
 
 class NearHunks(msgspec.Struct, frozen=True):
-    """A stricter rule for changed lines: a marker has to stand near each of them, not just anywhere in the file."""
+    """A stricter rule for changed lines: a marker has to be near each of them, not just anywhere in the file."""
 
     lines: int
     hunks: Mapping[str, list[tuple[int, int]]]

@@ -51,7 +51,7 @@ def _chapter(requirement: Requirement) -> list[str]:
 
 
 def _inline(text: str) -> str:
-    """On one line, so that no line of it can be taken for a heading or a bullet."""
+    """A text on one line, so that no line of it can be taken for a heading or a bullet."""
     return " ".join(text.split())
 
 

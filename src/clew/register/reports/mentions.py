@@ -1,5 +1,5 @@
-"""Citations of requirements in a project, found by the readers that feed the graph: each citation here is an edge
-there. One pass over the files, and none over those that did not change."""
+"""Citations of requirements in a project, found by the readers of the graph: each citation here is an edge there. It
+reads the files once, and then only those that changed."""
 
 import os
 import re
@@ -61,8 +61,8 @@ class MentionScanner:
         self._lock = threading.Lock()
 
     def scan(self, folder: str = ".", extensions: tuple[str, ...] = ()) -> Mentions:
-        """Look through the code and the tests under a folder of the project. With endings only files that have one of
-        them; those among them that are neither code nor test are looked through as text."""
+        """Scan the code and the tests under a folder of the project. With endings only files that have one of them;
+        files that are neither code nor test are then scanned as text."""
         inside = folder_inside(self._root, folder)
         endings = tuple(f".{ending.lstrip('.')}" for ending in extensions)
         found: dict[str, tuple[CitedId, ...]] = {}
@@ -78,7 +78,7 @@ class MentionScanner:
         return Mentions(dict(sorted(found.items())), tests)
 
     def _current(self, follower: Follower, is_wanted: Callable[[str], bool]) -> list[Key]:
-        """The files that are wanted, after those among them that changed were read."""
+        """The wanted files, after the changed ones were read."""
         changes = follower.changes()
         follower.forget(changes.gone)
         for key in changes.gone:
@@ -115,8 +115,8 @@ class MentionScanner:
 
 
 def folder_inside(root: Path, written: str) -> str:
-    """The one spelling of a folder or file of the project, which has to be there: in one that is not, nothing is cited,
-    and every requirement would seem to be forgotten."""
+    """The path of a folder or file of the project, in its one spelling. It has to exist: in a missing one nothing is
+    cited, and every requirement would seem forgotten."""
     place = resolve(root, written)
     if not place.exists():
         raise NotFound(f"There is no folder '{written[:200]}' in the project.", hint="Check the path.")

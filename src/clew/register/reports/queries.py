@@ -161,7 +161,7 @@ def _coming(requirement: Requirement) -> results.NextUp:
 
 
 def _shortened(text: str, tokens: int) -> str:
-    """The beginning of a text that is too long. How many characters make a token depends on the script."""
+    """The beginning of a text that is too long. The number of characters in a token depends on the script."""
     kept = text
     while (count := estimate_tokens(kept)) > tokens:
         kept = kept[: min(len(kept) - 1, len(kept) * tokens // count)].rstrip()

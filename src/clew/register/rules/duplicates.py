@@ -1,4 +1,4 @@
-"""Requirements that say much the same, told by the terms that the search engine sees in them."""
+"""Requirements that say much the same, by the terms of the search engine."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -93,7 +93,8 @@ def _ordered(one: Requirement, other: Requirement, similarity: float) -> Duplica
 
 
 def check_duplicates(live: Iterable[Requirement], index: DuplicateIndex | None = None) -> list[RuleViolation]:
-    """One finding for each requirement that has duplicates with larger ids: the nearest explained, the others named."""
+    """One finding for each requirement that has duplicates with larger ids: the nearest is explained, the others are
+    named."""
     by_first: dict[str, list[Duplicate]] = {}
     for duplicate in duplicates_among(live) if index is None else index.duplicates(live):
         by_first.setdefault(duplicate.first.id, []).append(duplicate)
@@ -146,7 +147,7 @@ def _some(terms: frozenset[str], words: Mapping[str, str]) -> str:
 
 
 def resemblances(new: Requirement, others: Iterable[Requirement]) -> tuple[str, ...]:
-    """A warning where a live requirement, or one retired not long ago, says much the same: the one that is nearest."""
+    """A warning if a live requirement, or one retired recently, says much the same: the nearest one."""
     from datetime import UTC, datetime, timedelta
 
     own = said(text_of(new))

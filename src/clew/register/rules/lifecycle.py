@@ -54,7 +54,7 @@ def check_promotion(requirement: Requirement, *, force: bool) -> bool:
 
 
 def has_genuine_dossier(dossier: Any) -> bool:
-    """A dossier that was concluded with a pass; an exemption is none."""
+    """True for a dossier that was concluded with a pass; an exemption does not count."""
     return isinstance(dossier, Mapping) and dossier.get("verdict") == "Pass" and not dossier.get("exempt")
 
 

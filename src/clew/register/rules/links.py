@@ -46,8 +46,8 @@ def path_between(requirements: Requirements, start: str, end: str, kind: LinkKin
 
 
 def check_cycles(requirements: Requirements) -> Iterator[RuleViolation]:
-    """One finding for each group of requirements that reach each other, owned by the smallest id, with one circle
-    through it spelled out. Takes time linear in requirements and links."""
+    """One finding for each group of requirements that reach each other. It belongs to the smallest id and spells out
+    one cycle. Takes time linear in requirements and links."""
     for kind in DIRECTED:
         targets = {id: requirement.targets(kind) for id, requirement in requirements.items()}
         for group in _tangles({id: found for id, found in targets.items() if found}):

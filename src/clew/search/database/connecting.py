@@ -74,7 +74,7 @@ class Database:
     are first needed."""
 
     def __init__(self, address: Address, schema: str, space: str = "own", *, awaits_service: bool = False) -> None:
-        """`awaits_service` says that searches wait for a service that makes vectors, and not only for processors."""
+        """`awaits_service` says that searches wait for an embedding service, and not only for processors."""
         self.address = address
         self.schema = schema
         self.space_name = space
@@ -110,7 +110,8 @@ class Database:
 
     @contextmanager
     def reading(self, *first: StatementCall) -> Iterator[tuple[Lent, list[StatementResult]]]:
-        """One state of the tables for a whole block, and what is asked first, together with the beginning."""
+        """One state of the tables for a whole block; the first question is sent together with the beginning of the
+        transaction."""
         # First, because opening decides how many searches go on at once.
         connections = self._connections
         with (
@@ -154,8 +155,8 @@ class Database:
         )
 
     def _take_steps(self, connection: Lent) -> None:
-        """A search works without what the steps mend or make faster: it does not wait long for one, and none keeps it
-        away."""
+        """Take pending migration steps. A search works without them: it does not wait long for one, and no failure
+        stops it."""
         try:
             take_steps(connection, self.schema, ON_START)
         except psycopg.Error as error:
@@ -167,7 +168,8 @@ class Database:
 
 
 def _await_older_writers(connection: Lent, lock: str) -> None:
-    """Servers of the version before lock a number alone. Whoever else holds it, as anybody can, is not waited for."""
+    """Wait for servers of the version before, which lock with a single number. Other holders of that lock, which
+    anybody can take, are not waited for."""
     until = time.monotonic() + _ANSWER_SECONDS
     while not (connection.execute("SELECT pg_try_advisory_xact_lock(hashtext(%s))", (lock,)).fetchone() or (True,))[0]:
         connection.execute("SELECT pg_stat_clear_snapshot()")
@@ -180,7 +182,7 @@ def _await_older_writers(connection: Lent, lock: str) -> None:
 
 @contextmanager
 def connected(address: Address) -> Iterator[Lent]:
-    """A connection of one's own, for what is done once."""
+    """A new connection for one task."""
     with translated(address), psycopg.connect(address.url, **options("clew search")) as connection:
         yield connection
 

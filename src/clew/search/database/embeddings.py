@@ -1,4 +1,4 @@
-"""Embeddings that everybody shares: what an embedder made of a text, by the hash of the text.
+"""Embeddings that all servers share: the vectors of texts by embedder and hash of the text.
 
 A text is encoded once, by the first process that takes it: its row in the queue is locked, and other processes skip it.
 If that process dies, its lock is released.
@@ -29,7 +29,7 @@ class SharedEmbeddings:
         """Of embedders, by the index and the name: tables that were put back from a backup may have others."""
 
     def number_of(self, name: str, dimensions: int) -> int:
-        """The number of an embedder that is about to make something."""
+        """The number of an embedder that is about to make embeddings; it is noted if it is new."""
         put = """
             INSERT INTO embedders (name, dimensions) VALUES (%s, %s)
             ON CONFLICT (name) DO UPDATE SET dimensions = excluded.dimensions RETURNING number
@@ -41,8 +41,8 @@ class SharedEmbeddings:
             return int(row[0])
 
     def known_number(self, reading: DatabaseIndexReader, name: str) -> int | None:
-        """The number of an embedder that has made something, asked on a connection that is held already: who holds one
-        and waits for another may wait for somebody who does the same."""
+        """The number of an embedder that has embeddings, asked on the given connection: a caller who holds one
+        connection and waits for a second could deadlock."""
         key = reading.writes()[0], name
         if key not in self._numbers:
             row = reading.connection.execute(_FIND, (name,)).fetchone()
@@ -79,7 +79,7 @@ class SharedEmbeddings:
             )
 
     def forget(self, hashes: Sequence[str]) -> None:
-        """Take out for good what was made of texts that are purged."""
+        """Delete the embeddings of purged texts."""
         if not self._database.is_made():
             # The database keeps no vectors, or nobody has made any yet.
             return
@@ -95,7 +95,7 @@ class DatabaseClaim:
         self._connection = connection
         self._embedder = embedder
         self.known = known
-        """What others made of the claimed texts in the meantime."""
+        """Embeddings that others made of the claimed texts in the meantime."""
 
     def put(self, made: Mapping[str, Embedding]) -> None:
         rows = [

@@ -54,7 +54,7 @@ def candidates(
     enough: int,
     matches: int,
 ) -> list[int]:
-    """The units with the largest sums of weighted impacts, of those that fulfil plan and condition."""
+    """The units with the largest sums of weighted impacts, among those that fulfil plan and condition."""
     terms = _terms(reading, plan.items)
     if not terms:
         return []
@@ -69,7 +69,7 @@ def candidates(
 
 
 def _terms(reading: "DatabaseIndexReader", items: Sequence[PlannedTerm]) -> list[_Term]:
-    """The terms of the items, with what each weighs."""
+    """The terms of the items with their weights."""
     weights: dict[str, float] = {}
     beginnings: list[str] = []
     for item in items:
@@ -88,7 +88,7 @@ def _terms(reading: "DatabaseIndexReader", items: Sequence[PlannedTerm]) -> list
 def _lists(
     reading: "DatabaseIndexReader", terms: Sequence[_Term], most: int, test: _Test | None = None
 ) -> "list[Postings]":
-    """The heaviest postings of each term, of those units that fulfil a test."""
+    """The heaviest postings of each term, among the units that fulfil a test."""
     joins, where = "", ""
     if test is not None:
         joins = " ".join(f"JOIN {table} ON {table}.{column} = postings.unit" for table, column in test.tables)
@@ -124,7 +124,7 @@ def _added_up(lists: "Sequence[Postings]", terms: Sequence[_Term], wanted: int |
 
 
 def _test(reading: "DatabaseIndexReader", plan: QueryPlan, restrict: Condition | None) -> _Test | None:
-    """The condition that plan and scope make together; None if every unit fulfils it."""
+    """The condition that combines plan and scope; None if every unit fulfils it."""
     parts = [constraint(each) for each in plan.required]
     parts += [(f"NOT {sql}", values) for sql, values in map(constraint, plan.excluded)]
     tables = [("streams", "unit")] if parts else []

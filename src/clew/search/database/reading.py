@@ -52,8 +52,8 @@ class DatabaseIndexReader:
     def __init__(
         self, connection: "Connection[Any]", space: int, terms: Terms | None = None, *, has_numbers: bool = False
     ) -> None:
-        """`terms` are what earlier searches asked about terms. `has_numbers` says whether the tables have the column
-        for the numbers of a unit's terms."""
+        """`terms` is a cache of answers about terms. `has_numbers` says whether the tables have the column for the
+        numbers of a unit's terms."""
         self.connection = connection
         self.space = space
         self.spaces = [SHARED, space]
@@ -70,7 +70,7 @@ class DatabaseIndexReader:
         return self.connection.execute(statement, values).fetchall()
 
     def ask(self, statement: str, values: Sequence[str | bytes]) -> list[tuple[bytes | None, ...]]:
-        """The rows that a statement finds, as PostgreSQL sends them: the short way for what every search asks."""
+        """The rows of a statement, as PostgreSQL sends them: the short way for statements of every search."""
         (done,) = ask(self.connection, StatementCall(prepared(statement), values, binary=True))
         return done.values
 
@@ -90,7 +90,7 @@ class DatabaseIndexReader:
         return self._state
 
     def begin(self, rows: Answer) -> None:
-        """Take the state that was asked for together with the beginning of the transaction."""
+        """Receive the state that was asked for with the beginning of the transaction."""
         counts = [[int(value or 0) for value in (row[0], *row[2:])] for row in rows]
         self.embedded = [space for space, _, vectors, _, _ in counts if vectors]
         versions, vectors, units, words = (sum(row[column] for row in counts) for column in range(1, 5))
@@ -143,8 +143,7 @@ class DatabaseIndexReader:
         return {term: sum(units for _, units in own) for term, own in self.terms_of(terms).items() if own}
 
     def terms_of(self, terms: Iterable[str]) -> dict[str, TermNumbers]:
-        """The numbers of some terms, of which each has one for each space that has it, and how many units hold it
-        there."""
+        """The numbers of some terms, one for each space that has the term, with the number of units there."""
         wanted = list(dict.fromkeys(terms))
         asked = [term for term in wanted if term not in self._terms]
         state = self.writes()
@@ -309,7 +308,7 @@ class DatabaseIndexReader:
         return [number for (number,) in self.rows(*self.sampling(condition, count))]
 
     def sampling(self, condition: Condition, count: int) -> tuple[str, tuple[Any, ...]]:
-        """The question for a sample. Each space for itself, as the index `units_by_sample` holds them in order."""
+        """The query for a sample, space by space, in the order of the index `units_by_sample`."""
         spaces = " UNION ALL ".join(
             f"""
             (SELECT number, md5(id) AS hash, id FROM units WHERE space = {space:d} AND {translated(condition.sql)}
@@ -342,7 +341,7 @@ class DatabaseIndexReader:
 
 
 def encoded(unit: Unit) -> bytes:
-    """A unit as it is kept beside its text."""
+    """A unit without its text, as it is stored."""
     return msgspec.msgpack.encode(msgspec.structs.replace(unit, body=""))
 
 

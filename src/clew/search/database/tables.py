@@ -191,7 +191,7 @@ ON_DEMAND = MigrationTimeouts(lock=20, statement=0)
 
 
 def grant(connection: Any, schema: str, *, reader: str, writer: str) -> None:
-    """Let a project's roles use its search index: one reads, the other one writes as well."""
+    """Give a project's roles the rights to its search index: one role reads, the other one writes as well."""
     name, own = f'"{schema}"', f'"{writer}"'
     written = "INSERT, UPDATE, DELETE"
     with connection.transaction():
@@ -225,7 +225,7 @@ def are_made(connection: Any, schema: str) -> bool:
 
 
 def make_tables(connection: Any, schema: str) -> None:
-    """Make the schema and its tables where they are missing. StoreTooNew where they need a newer Clew."""
+    """Create the schema and its tables where they are missing. StoreTooNew if they need a newer Clew."""
     if not are_made(connection, schema):
         migrate(connection, schema, (TABLES, *STEPS))
     name, known = f"The search index in the schema {schema}", max(step.number for step in (TABLES, *STEPS))
@@ -233,8 +233,8 @@ def make_tables(connection: Any, schema: str) -> None:
 
 
 def take_steps(connection: Any, schema: str, limits: MigrationTimeouts) -> None:
-    """Take the steps that the tables lack, each in a transaction of its own and as the owner of the tables. Who may not
-    act as the owner leaves them. An error of the database where a step cannot be taken: it is left as a whole."""
+    """Take pending migration steps, each in a transaction of its own and as the owner of the tables. Without the
+    owner's rights nothing is done. A step that fails is undone as a whole and raises the database's error."""
     find = """
         SELECT rolname FROM pg_class JOIN pg_roles ON pg_roles.oid = relowner
         WHERE pg_class.oid = %s::regclass AND pg_has_role(relowner, 'USAGE')
@@ -252,7 +252,7 @@ def has_term_numbers(connection: Any, schema: str) -> bool:
 
 
 def space_of(connection: Any, name: str) -> int:
-    """The number of a work tree's space, which is made where there is none."""
+    """The number of a work tree's space, which is created if it is missing."""
     found = connection.execute("SELECT number FROM spaces WHERE name = %s", (name,)).fetchone()
     found = found or connection.execute("SELECT make_space(%s)", (name,)).fetchone()
     return int(found[0])

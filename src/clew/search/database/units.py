@@ -65,7 +65,7 @@ class DatabaseUnits(UnitStore):
             yield _DatabaseTables(connection, own, with_numbers=self._database.has_term_numbers)
 
     def tidy(self) -> bool:
-        """PostgreSQL gives the space of what was deleted back by itself."""
+        """Nothing: PostgreSQL frees the space of deleted rows by itself."""
         return False
 
     def hashes(self, part: str) -> dict[str, str]:
@@ -80,7 +80,7 @@ class DatabaseUnits(UnitStore):
         return [decoded(*row) for row in self._rows(find, part)]
 
     def _rows(self, find: str, part: str) -> list[tuple[Any, ...]]:
-        """Rows for keeping the index up to date. They take no search's turn."""
+        """A connection for updates of the index, beside those of searches."""
         spaces = [SHARED, self._database.space]
         with self._database.connection() as connection:
             return connection.execute(find, (spaces, part)).fetchall()
@@ -102,7 +102,7 @@ class DatabaseUnits(UnitStore):
 
 
 class _DatabaseTables:
-    """Changes of units in one transaction. Units of a work tree's files lie in its own space."""
+    """Changes of units in one transaction. Units from a work tree's files are in its own space."""
 
     def __init__(self, connection: "Connection[Any]", own: int, *, with_numbers: bool) -> None:
         self._connection = connection
@@ -298,7 +298,7 @@ def _postings(rows: Iterable[UnitTerms], numbers: dict[str, int]) -> Iterator[tu
 
 
 def plain(text: Any) -> Any:
-    """The text as PostgreSQL takes it: it knows no zero character."""
+    """The text without NUL, which PostgreSQL cannot store."""
     return text.replace("\x00", "\N{REPLACEMENT CHARACTER}") if text and "\x00" in text else text
 
 

@@ -43,7 +43,7 @@ _ONLY_PARTS = "units.part IN ("
 
 
 class _Vectors(NamedTuple):
-    """Vectors by the number of their unit, which stands for one text for ever."""
+    """Vectors by the number of their unit. A number belongs to one text for ever."""
 
     series: str
     embedder: int
@@ -69,7 +69,8 @@ class DatabaseVectors:
         return None if embedder is None else self._queries.get_or_make(embedder.name, lambda: QueryEncoder(embedder))
 
     def is_everything(self, reading: DatabaseIndexReader, condition: Condition) -> bool:
-        """Only what the counts of the parts tell: to count units costs more than to check a few hundred."""
+        """True if the condition surely lets every unit through. Only the counts of parts are compared: counting units
+        costs more than checking a few hundred."""
         if not condition.sql.startswith(_ONLY_PARTS) or " AND " in condition.sql:
             return False
         state = reading.state()
@@ -128,7 +129,7 @@ class DatabaseVectors:
         vector: "Vector",
         restrict: Condition | None,
     ) -> list[tuple[int, int, float]]:
-        """So many of the nearest vectors of each space, as space, unit and score, in one question."""
+        """The nearest vectors of each space, as space, unit and score, in one query."""
         if restrict is not None or max(wanted.values()) > NEAREST_LOOKED_AT:
             reading.connection.execute(GO_ON)
         if further := look_further(reading.totals().units):
@@ -206,7 +207,7 @@ class DatabaseVectors:
     def _read(
         self, reading: DatabaseIndexReader, embedder: int, numbers: Sequence[int], dimensions: int
     ) -> "tuple[list[int], NDArray[np.float16]]":
-        """The first vectors of units. A number stands for one text for ever: each is asked for once."""
+        """The first vectors of units. Each is read once, because a number belongs to one text for ever."""
         import numpy as np
 
         # Spaces and embedder are numbers of Clew's own: the vectors of other work trees are not looked through.
@@ -231,7 +232,7 @@ class DatabaseVectors:
         return VectorReport(embedder=embedder.name, embedded=done.embedded, reused=done.reused, note=note)
 
     def _build_indexes(self, embedder: int, dimensions: int, progress: Progress) -> None:
-        """An HNSW index for each space with many vectors and none yet. Others read and write meanwhile."""
+        """Build an HNSW index for each large space without one. Others read and write at the same time."""
         for space in (SHARED, self._database.space):
             name = f"vectors_{space:d}_{embedder:d}"
             with self._database.connection() as connection:
@@ -287,7 +288,7 @@ class _TextsOfDatabase:
             return DatabaseIndexReader(connection, self._database.space).units_of(numbers)
 
     def give(self, texts: Mapping[str, Sequence[int]], known: Mapping[str, Embedding]) -> int:
-        """Units that are gone are passed over, and those that have their vectors."""
+        """Store the vectors of units. Deleted units and units with vectors are skipped."""
         rows = [
             (self._embedder, place, vector_as_text(vector), each.windows if place == 0 else None, number, hash)
             for hash, numbers in texts.items()
@@ -316,7 +317,7 @@ class _TextsOfDatabase:
 
 
 def _build_alone(connection: Any, space: int, build: str, values: tuple[int, ...]) -> None:
-    """Build an index unless another process does, whose lock only a writer may hold."""
+    """Build an index unless another process does. Only a writer may hold that lock."""
     with connection.transaction() as transaction:
         try:
             connection.execute(f"LOCK TABLE vectors_{space:d} IN SHARE UPDATE EXCLUSIVE MODE NOWAIT")

@@ -1,3 +1,3 @@
-"""Search by meaning: vectors, where they are kept, and the search among them."""
+"""Search by meaning: vectors, their storage, and searching them."""
 
 # Implements: REQ-d00035

@@ -63,9 +63,8 @@ def build(faiss: Any, file: "VectorFile", place: Path) -> None:
 
 
 def _cells_for(faiss: Any, index: Any, vectors: "Vectors") -> int:
-    """The number of cells that a search looks into. The number that is enough for vectors in clusters finds half of the
-    nearest where they are spread out. So a sample of the rows is searched for, and the answers are compared with the
-    exact ones."""
+    """The number of cells that a search looks into. It is measured with a sample of the rows, because a number that is
+    enough for clustered vectors finds half of the nearest in evenly spread ones."""
     tried = vectors[np.linspace(0, len(vectors) - 1, min(len(vectors), _TRIED)).astype(np.int64)]
     # Each of them is the nearest to itself.
     _, exact = faiss.knn(tried, vectors, _NEAREST + 1, metric=faiss.METRIC_INNER_PRODUCT)

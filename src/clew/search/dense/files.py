@@ -56,7 +56,7 @@ class FileVectors:
     def windows_of(
         self, reading: "EmbeddedIndexReader", space: EmbeddingSpace, numbers: Sequence[int]
     ) -> "Mapping[int, Vectors]":
-        """Vectors of windows; of units whose windows have none yet, that of the first one."""
+        """Vectors of windows; for units without window vectors, that of the first window."""
         from clew.search.dense.window_vectors import unpacked
 
         find = """

@@ -1,4 +1,4 @@
-"""Making the vectors of units: work that takes minutes, may stop anywhere and goes on where it stopped.
+"""Making the vectors of units: work that takes minutes, and continues after an interruption.
 
 What is left to do is always seen from the index itself: the units that have no vector yet. So nothing is lost when the
 process dies, nothing is done twice, and it does not matter which process goes on. One works at a time; units whose text
@@ -72,7 +72,8 @@ class VectorReport(msgspec.Struct, frozen=True, kw_only=True):
 def index_vectors(
     folder: Path, index: UnitIndex, spaces: Spaces, embedder: Embedder, progress: Progress, sharing: Sharing | None
 ) -> VectorReport:
-    """Give every unit of a file its vector. With `sharing`, no server encodes a text that another one has encoded."""
+    """Make the missing vectors of units in files. With `sharing`, no server encodes a text that another one has
+    encoded."""
     make_folder_in(folder)
     with os.fdopen(below.open_file(folder / LOCK, os.O_RDWR | os.O_CREAT), "r+b") as file, locked(file, 0.0) as held:
         if not held:
@@ -90,7 +91,7 @@ class Unencoded(Protocol):
     def units_of(self, numbers: Iterable[int]) -> dict[int, Unit]: ...
 
     def give(self, texts: Mapping[str, Sequence[int]], known: Mapping[str, Embedding]) -> int:
-        """Give units the vectors of their texts, as far as they are known. Returns the number of these units."""
+        """Store known vectors for units with these texts. Returns the number of these units."""
         ...
 
 
@@ -102,7 +103,7 @@ class Encoded(NamedTuple):
 
 
 def encode_together(texts: Unencoded, sharing: Sharing, embedder: Embedder, progress: Progress) -> Encoded:
-    """Give all units the vectors of their texts. Servers that share embeddings encode each text once."""
+    """Make the vectors of all units. Servers that share embeddings encode each text once."""
     number = sharing.number_of(embedder.name, embedder.dimensions)
     embedded = reused = waits = 0
     while pending := texts.pending():
@@ -132,7 +133,8 @@ def encode_together(texts: Unencoded, sharing: Sharing, embedder: Embedder, prog
 def _encode_claimed(
     texts: Unencoded, sharing: Sharing, embedder: Embedder, number: int, some: dict[str, list[int]]
 ) -> tuple[int, int]:
-    """Encode the texts that no other server encodes. Returns their number, and that of texts made by others since."""
+    """Encode the texts that no other server encodes. Returns their number, and the number of texts that others encoded
+    meanwhile."""
     units = texts.units_of(numbers[0] for numbers in some.values())
     by_hash = {hash: units[numbers[0]] for hash, numbers in some.items() if numbers[0] in units}
     with sharing.claimed(number, list(by_hash)) as (claim, own):
@@ -234,7 +236,7 @@ class _Work:
                 self._reused += connection.execute(copy, (self._embedder.name, wanted)).rowcount
 
     def _share(self, space: EmbeddingSpace) -> None:
-        """Take embeddings of other servers, and encode the rest for all. Without an answer of the database, this
+        """Take embeddings from other servers, and encode the rest for all. If the database does not answer, this
         process encodes alone."""
         if self._sharing is None:
             return
@@ -296,7 +298,7 @@ class _Work:
         _fold(self._index, space)
 
     def _tidy(self, space: EmbeddingSpace) -> None:
-        """Fold in what is new, and give back the room of what is gone."""
+        """Fold new vectors into the file, and free the space of deleted ones."""
         forgotten = self._forget_old_texts()
         with self._index.reading() as connection:
             fold = forgotten or space.vectors.wants_folding(connection)
@@ -418,8 +420,8 @@ _LONGEST_QUOTED = 100_000
 
 
 def embedded_texts(unit: Unit, embedder: Embedder, *, first: bool = False) -> list[str]:
-    """The texts that the vectors of a unit are made of: its text, or its pieces where that is too long for the
-    embedder. For a quoted unit its windows, or only the first of them."""
+    """The texts of a unit that get vectors: its text, or its pieces if that is too long for the embedder. For a quoted
+    unit its windows, or only the first of them."""
     if unit.quoted:
         cuts = window_spans(unit.body)[: 1 if first else None] or [(0, 0)]
         title = _short_title(unit, embedder)

@@ -54,7 +54,7 @@ class IndexKeeper(Keeper):
             self._wake.set()
 
     def close(self, seconds: float | None = None) -> None:
-        """Stop after the batch that is under way, unless that takes too long; what is done is kept."""
+        """Stop after the present batch, unless that takes too long; finished vectors are kept."""
         self.stop()
         self._wake.set()
         super().close(self._patience if seconds is None else seconds)
@@ -93,7 +93,7 @@ class IndexKeeper(Keeper):
         return report.note is None
 
     def _stop(self, engine: SearchEngine) -> None:
-        """Ends the work where it is of no use any more, or not wanted: who makes vectors may change meanwhile."""
+        """End the work if it is pointless or no longer wanted: the configured embedder may change during it."""
         self.check_open()
         if self._engine() is not engine:
             self._wake.set()
@@ -101,5 +101,5 @@ class IndexKeeper(Keeper):
 
 
 def run_job(engine: SearchEngine, store: Store | None, progress: Progress) -> VectorReport:
-    """Make the vectors that are missing, as a job that others can watch and cancel once there is something to do."""
+    """Make missing vectors, as a job that others can watch and cancel once there is something to do."""
     return watched(store, JOB, engine.index_vectors, progress)

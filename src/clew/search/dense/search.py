@@ -1,4 +1,4 @@
-"""Search by meaning: the units whose vectors lie nearest to that of a query, among those that a condition lets through.
+"""Search by meaning: the units whose vectors are nearest to that of a query, among those that fulfil a condition.
 
 Each engine has a `VectorTable` of its own statements. What is asked of them, and what becomes of an answer while an
 encoder fails or vectors are damaged, is the same for both.
@@ -51,7 +51,7 @@ class VectorTable(Protocol):
     """Vectors in one engine. Each engine has its own type of `reading`; `space` is the result of `serving` for it."""
 
     def serving(self, reading: Any) -> QueryEncoder | None:
-        """The embedder whose vectors answer now."""
+        """The embedder that makes the vectors of queries."""
         ...
 
     def is_everything(self, reading: Any, condition: Condition) -> bool:
@@ -108,7 +108,7 @@ class VectorSearch:
         return report
 
     def forget(self, hashes: Sequence[str]) -> None:
-        """Take the embeddings of some texts away from all servers."""
+        """Delete the embeddings of some texts on all servers."""
         if self._sharing is not None and hashes:
             self._sharing.forget(hashes)
 
@@ -233,7 +233,7 @@ class VectorSearch:
             return 0
 
     def _serving(self, reading: "IndexReader") -> tuple[QueryEncoder | None, str | None]:
-        """The embedder that answers, or the reason for none."""
+        """The embedder that makes the vectors of queries, or the reason why there is none."""
         try:
             space = self._table.serving(reading)
         except (StoreCorrupt, OSError) as error:

@@ -1,4 +1,4 @@
-"""Embeddings that several servers share: what an embedder made of a text, by the hash of the text."""
+"""Embeddings that several servers share: the vectors of texts by embedder and hash of the text."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager

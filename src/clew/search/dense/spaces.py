@@ -40,7 +40,7 @@ _ENCODED_AT_ONCE = 4
 
 
 class RecordedEmbedder(msgspec.Struct, frozen=True):
-    """An embedder that vectors of this index were made by."""
+    """An embedder that made vectors of this index."""
 
     name: str
     dimensions: int
@@ -50,15 +50,15 @@ class RecordedEmbedder(msgspec.Struct, frozen=True):
 
 
 class QueryEncoder:
-    """Vectors of queries, made by one embedder."""
+    """Vectors of queries from one embedder."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
         self._queries: Cache[str, NDArray[np.float32]] = Cache(_QUERIES_KEPT)
 
     def vector(self, query: str, patience: float | None = None) -> "NDArray[np.float32]":
-        """The vector of a query; the last few are remembered, since a second page asks the same. TimeoutError where it
-        is not there after so many seconds: then it is remembered when it comes."""
+        """The vector of a query; the latest are cached, because a second page asks for the same. TimeoutError if it
+        takes longer than so many seconds: it is cached once it arrives."""
         known = self._queries.get(query)
         if known is not None:
             return known
@@ -90,7 +90,7 @@ class EmbeddingSpace(QueryEncoder):
 
 @cache
 def _waiting() -> ThreadPoolExecutor:
-    """Threads that encode for waiting callers: a few, because more of them would only take turns."""
+    """Threads that encode for waiting callers: a few, because the processors are the limit."""
     return ThreadPoolExecutor(_ENCODED_AT_ONCE, thread_name_prefix="clew-query")
 
 
@@ -105,14 +105,14 @@ class Embedders:
         self._being_opened: set[EmbedSettings] = set()
         self._rest_until = 0.0
         self.problem: str | None = None
-        """Why there are no vectors though they are wanted."""
+        """The reason why there are no vectors though they are wanted."""
 
     @property
     def wanted(self) -> bool:
         return self.settings.kind != "none"
 
     def configured(self) -> Embedder | None:
-        """The embedder of the settings; None, with a reason in `problem`, where it cannot be had."""
+        """The embedder of the settings; None, with a reason in `problem`, if it cannot be used."""
         if not self.wanted or time.monotonic() < self._rest_until:
             return None
         try:
@@ -130,7 +130,7 @@ class Embedders:
         return embedder
 
     def back_off(self, problem: str) -> None:
-        """Leave the embedder alone for a while, so that not every search waits for what does not answer."""
+        """Pause the embedder for a while, so that not every search waits for a service that does not answer."""
         self.problem = problem
         self._rest_until = time.monotonic() + REST_SECONDS
 
@@ -209,7 +209,7 @@ class Spaces(Embedders):
             )
 
     def drop_all_but(self, name: str) -> None:
-        """Forget what other embedders made."""
+        """Delete the vectors of all other embedders."""
         with self._index.writing() as connection:
             connection.execute("DELETE FROM embedders WHERE name <> ?", (name,))
             connection.execute("DELETE FROM embeddings WHERE embedder <> ?", (name,))

@@ -63,8 +63,8 @@ class VectorSpace:
         self._approximate: tuple[object, ApproximateIndex | None] | None = None
 
     def view(self, connection: "SqliteConnection") -> View:
-        """All that the state of the index holds that `connection` reads; perhaps also vectors that came since, of units
-        that this state does not have. StoreCorrupt where the mapped file is damaged."""
+        """All vectors for the state of the index that `connection` reads; perhaps also later vectors, of units that
+        this state does not have. StoreCorrupt if the mapped file is damaged."""
         seen = _last_row(connection)
         known = self._view
         if known is None or known.seen < seen:
@@ -100,9 +100,8 @@ class VectorSpace:
     # Writing
 
     def put(self, numbers: "ArrayLike", vectors: "ArrayLike", windows: Sequence[bytes] | None = None) -> None:
-        """Set the vectors of units, new ones and known ones; units that are gone are passed over. A number that comes
-        several times has several vectors, of which a search takes the one that is nearest. `windows` are those of the
-        windows of each, packed, where each number comes once."""
+        """Set the vectors of units; deleted units are skipped. A number that occurs several times has several vectors,
+        of which a search takes the nearest. `windows` are the packed vectors of the windows of each unit."""
         units = _numbers(numbers)
         rows = _vectors(vectors, len(units), self.dimensions)
         order = np.argsort(units, kind="stable")
@@ -121,7 +120,7 @@ class VectorSpace:
             )
 
     def drop_malformed(self) -> None:
-        """Delete rows of the table that hold no vectors of this space; their units count as not embedded."""
+        """Delete rows that hold no valid vector of this space; their units count as not embedded."""
         with self._index.writing() as connection:
             connection.execute(
                 "DELETE FROM embeddings WHERE embedder = ? AND (length(vectors) = 0 OR length(vectors) % ? <> 0)",
@@ -133,8 +132,8 @@ class VectorSpace:
         return len(view.newer.numbers) >= min(max(FOLD_FROM, view.filed // 8), MOST_UNFOLDED)
 
     def fold(self) -> None:
-        """Write the mapped file again from the table. One process at a time may do it. Where the disk does not take it,
-        searches go on with what there is."""
+        """Write the mapped file again from the table. One process at a time may do it. If the disk is full, searches go
+        on with the present file."""
         try:
             with self._index.reading() as connection:
                 (last,) = connection.execute(
@@ -164,8 +163,8 @@ class VectorSpace:
         )
 
     def build_approximate(self, view: View) -> bool:
-        """Index the rows of the mapped file approximately; whether that was done. Takes about a minute for a million of
-        them. The index is of no use once the file is rewritten."""
+        """Build an approximate index of the mapped file; returns whether that was done. Takes about a minute for a
+        million rows. The index becomes useless when the file is rewritten."""
         faiss = faiss_index.library()
         if faiss is None or view.file is None:
             return False
@@ -192,7 +191,7 @@ class VectorSpace:
         return ()
 
     def _approximate_index(self, view: View) -> ApproximateIndex | None:
-        """The approximate index of the mapped file; None where there is none, or it cannot be used."""
+        """The approximate index of the mapped file; None if it is missing or unusable."""
         path = None if view.file is None else faiss_index.file_of(view.file, self.path)
         if path is None:
             return None

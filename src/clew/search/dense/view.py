@@ -55,7 +55,7 @@ class View:
         self.seen = seen
         """The last row that the table had, whichever embedder made it."""
         self.filed = 0 if file is None else len(file.numbers)
-        """How many rows are in the file."""
+        """The number of rows in the file."""
         self.numbers: Numbers = newer.numbers
         """The unit in each row, -1 where a newer row took its place."""
         if file is not None:
@@ -151,7 +151,7 @@ class View:
 
 
 def _first(sorted_numbers: "Numbers", rows: "Numbers", wanted: "Numbers") -> "Numbers":
-    """For each wanted number the first of the rows that has it; -1 where none has."""
+    """For each wanted number its first row; -1 if there is none."""
     place = np.searchsorted(sorted_numbers, wanted)
     inside = np.minimum(place, max(len(sorted_numbers) - 1, 0))
     if not len(sorted_numbers):
@@ -174,7 +174,7 @@ class _Request:
 
 
 class _Queue:
-    """Queue of requests for a product; one caller computes it, for all that wait for the same matrix."""
+    """Requests for the product with a matrix; one caller computes it for all that wait."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -200,7 +200,7 @@ class _Queue:
                 self._changed.notify_all()
 
     def _companions(self, asked: _Request) -> list[_Request]:
-        """The queries that one product answers: this one, and those that wait for the same matrix."""
+        """The queries that one product answers: this one, and the waiting ones."""
         most = max(1, min(_MOST_TOGETHER, _MOST_SCORES // max(1, len(asked.matrix))))
         others = [each for each in self._waiting if each.matrix is asked.matrix and each is not asked]
         return [asked, *others[: most - 1]]

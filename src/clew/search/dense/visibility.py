@@ -65,7 +65,7 @@ class Visibility:
 
 
 def _renewed(reading: "EmbeddedIndexReader", condition: Condition, known: _Known | None) -> "Mask":
-    """An earlier mask with what changed since, or a new one."""
+    """An earlier mask updated by later changes, or a new one."""
     import numpy as np
 
     series, _ = reading.writes()

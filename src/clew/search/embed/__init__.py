@@ -1,3 +1,3 @@
-"""Texts to vectors: what an embedder is, and opening the one that is configured."""
+"""Texts to vectors: embedders, and opening the configured one."""
 
 # Implements: REQ-d00031

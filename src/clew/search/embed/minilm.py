@@ -56,7 +56,7 @@ class PinnedFile(msgspec.Struct, frozen=True):
         return path
 
     def read(self) -> bytes:
-        """The file's content. ConfigError where it is any other than the trusted one."""
+        """The file's content. ConfigError if its checksum is not the trusted one."""
         try:
             content = contents(self.find(), ANY_BYTES)
         except OSError as error:

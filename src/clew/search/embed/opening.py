@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def open_embedder(settings: EmbedSettings) -> Embedder | None:
-    """The embedder, or None where none is wanted. ConfigError where it cannot be had."""
+    """The embedder; None if none is configured. ConfigError if it cannot be opened."""
     _check_numbers(settings)
     if settings.kind == "none":
         return None
@@ -37,7 +37,7 @@ def open_embedder(settings: EmbedSettings) -> Embedder | None:
 
 
 def open_word_vectors() -> "WordVectors | None":
-    """The vectors of words, or None where the encoder that comes with Clew is not there."""
+    """The vectors of words; None if the encoder that comes with Clew is missing."""
     try:
         return _word_vectors.get()
     except ConfigError:
@@ -61,7 +61,7 @@ def _required(value: str | None, key: str, kind: str) -> str:
 
 
 def _check_numbers(settings: EmbedSettings) -> None:
-    """Ranges hold whichever embedder is chosen, so that a wrong number does not wait for its day."""
+    """Check the ranges of numbers for any embedder, so that a wrong number shows before it is used."""
     limits: tuple[tuple[str, float | None, float, float], ...] = (
         ("threads", settings.threads, 1, 256),
         ("dimensions", settings.dimensions, 1, 65_536),

@@ -91,7 +91,7 @@ class SentenceEncoder:
 
 
 def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Positions in groups of like length, longest first, so that no long group is left to run alone at the end."""
+    """Positions in groups of similar length, longest first, so that no long group is left to run alone at the end."""
     group: list[int] = []
     for position in sorted(range(len(lengths)), key=lambda position: -lengths[position]):
         if group and (len(group) + 1) * lengths[group[0]] > TOKENS_PER_BATCH:

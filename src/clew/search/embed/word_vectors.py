@@ -1,4 +1,4 @@
-"""Vectors of single words: the table in which the encoder that comes with Clew looks its tokens up.
+"""Vectors of single words: the token table of the encoder that comes with Clew.
 
 The encoder refines these vectors by what is around a token, which takes milliseconds for a text. The table alone
 takes microseconds for a word, and already holds that `remove` is near to `delete`.
@@ -35,7 +35,7 @@ class WordVectors:
 
     @classmethod
     def load(cls) -> "WordVectors":
-        """Load the word vectors. Raises ConfigError if the encoder's files are missing or are other ones."""
+        """Load the word vectors. Raises ConfigError if the encoder's files are missing or have another checksum."""
         import numpy as np
 
         constants = read_model(WEIGHTS.read()).constants

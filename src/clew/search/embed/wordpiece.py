@@ -58,7 +58,7 @@ class WordPiece:
         self._pieces = lru_cache(_CACHED_WORDS)(self._cut)
 
     def encode(self, text: str, max_tokens: int) -> list[int]:
-        """The ids of a text between the two markers; what does not fit is cut off, and not looked at either."""
+        """The ids of a text between the two markers. The text is read only as far as it fits."""
         room = max_tokens - 2
         ids = [self._first]
         for segment in _segments(text):
@@ -126,7 +126,7 @@ def _stands_alone(code: int, category: str) -> bool:
 
 
 def _segments(text: str) -> Iterator[str]:
-    """Slices that cut no word in two, so that a reader who has enough can stop."""
+    """Slices of a text that cut no word, so that a caller can stop early."""
     start = 0
     while start < len(text):
         end = _WORD_ENDS.search(text, start + _SEGMENT)

@@ -205,14 +205,14 @@ class Evaluation:
         self.engine.units.put(_units(collection.documents))
         self.report = self.engine.index_vectors(progress)
         self.embedding: dict[str, float] = {}
-        """How long the embedding of each query took."""
+        """The seconds that the embedding of each query took."""
 
     def close(self) -> None:
         self.engine.close()
 
     @property
     def signals(self) -> tuple[str, ...]:
-        """The signals that can be asked: none by meaning where there is no embedder."""
+        """The signals to measure: without an embedder, only those by words."""
         return SIGNALS if self.report.note is None else ("lexical",)
 
     def measure(self, recipe: str, queries: Sequence[EvaluationQuery] | None = None) -> Measured:

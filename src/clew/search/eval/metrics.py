@@ -55,7 +55,7 @@ def ndcg(ranked: Sequence[Id], grades: Mapping[Id, float], k: int, gain: Gain = 
 
 
 def recall(ranked: Sequence[Id], relevant: Collection[Id], k: int, *, capped: bool = False) -> float:
-    """The share of what is relevant that is among the first k; `capped` asks for no more than k can hold."""
+    """The share of the relevant ids that is among the first k; with `capped`, of no more than k of them."""
     wanted = set(relevant)
     if not wanted:
         raise _nothing_relevant()
@@ -73,7 +73,7 @@ def reciprocal_rank(ranked: Sequence[Id], relevant: Collection[Id], k: int | Non
 
 
 def average_precision(ranked: Sequence[Id], relevant: Collection[Id]) -> float:
-    """The mean, over what is relevant, of the precision where each is found; 0 for what is not. Its mean is MAP."""
+    """The mean precision at the ranks of the relevant ids; 0 for an id that is not found. Its mean is MAP."""
     wanted = set(relevant)
     if not wanted:
         raise _nothing_relevant()
@@ -82,7 +82,7 @@ def average_precision(ranked: Sequence[Id], relevant: Collection[Id]) -> float:
 
 
 def bootstrap(values: Sequence[float], *, seed: int, resamples: int = 5_000, confidence: float = 0.95) -> Interval:
-    """The mean of the values, and where it would lie if the queries were drawn again. The same seed gives the same."""
+    """The mean of the values, and its interval over resampled queries. The same seed gives the same interval."""
     if not values:
         raise InvalidArgument("There are no values to average.", hint="Pass one value per query.")
     if resamples < 1 or not 0 < confidence < 1:

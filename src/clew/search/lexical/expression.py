@@ -11,7 +11,7 @@ class Phrase(NamedTuple):
 
 
 class Beginning(NamedTuple):
-    """Any term that begins so."""
+    """Any term that begins with a text."""
 
     start: str
 
@@ -45,7 +45,7 @@ def all_of(parts: Iterable[Expression]) -> Expression:
 
 
 def is_held(expression: Expression, streams: tuple[str, ...]) -> bool:
-    """True if a unit with these streams, each of which starts and ends with a space, fulfils the expression."""
+    """True if a unit with these streams fulfils the expression. Each stream starts and ends with a space."""
     match expression:
         case Phrase(terms):
             needle = f" {' '.join(terms)} "

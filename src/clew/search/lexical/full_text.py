@@ -46,7 +46,7 @@ _TERMS_BEGINNING = """
 
 
 def as_fts(expression: Expression) -> str:
-    """The expression as FTS5 reads it. Terms hold no quotes, whatever the text was."""
+    """The expression in the syntax of FTS5. Terms never contain quotes."""
     match expression:
         case Phrase(terms):
             return f'"{" ".join(terms)}"'
@@ -117,8 +117,8 @@ class FullTextReader:
         matches: int,
         title_weight: int,
     ) -> list[int]:
-        """The units worth ranking for a plan, up to `wanted`; with fewer than `enough` anchored matches, all matches
-        are looked at, however many they are."""
+        """The units worth ranking for a plan, up to `wanted`; if fewer than `enough` match the rare terms, all
+        matches."""
         anchored = _anchored(plan.items, matches)
         found = self._ranked(_constrained(anchored, plan), restrict, wanted, title_weight)
         if len(found) < enough and anchored != (everything := either(item.expression for item in plan.items)):
@@ -143,7 +143,7 @@ class FullTextReader:
         return tables.streams(self.connection, units)
 
     def numbered_streams(self, units: Sequence[int]) -> tuple[()]:
-        """None: the texts are at hand, and numbers would take as much room again."""
+        """None: the texts are at hand, and numbers would take as much space again."""
         return ()
 
     def term_numbers(self, terms: Iterable[str]) -> dict[str, Sequence[int]]:
@@ -169,7 +169,7 @@ def _restricted(restrict: Condition | None) -> tuple[str, str, tuple[str, ...]]:
 
 
 def _after(beginning: str) -> str:
-    """The first text after all that begin so."""
+    """The first text after all with this beginning."""
     return beginning[:-1] + chr(ord(beginning[-1]) + 1)
 
 

@@ -79,7 +79,7 @@ def repacked(data: bytes, before: bytes, after: bytes) -> bytes:
 
 
 def dictionary_of(units: Sequence[tuple[UnitTerms, UnitText]]) -> bytes:
-    """A dictionary for packing units: the beginnings of some others."""
+    """A compression dictionary for packing units: the beginnings of some of them."""
     beginnings = [(_terms(row), f"{text.title}{text.body}".encode()) for row, text in units]
     each = _DICTIONARY // max(1, len(beginnings)) // 2
     return b"".join(part[:each] for said in beginnings for part in said)

@@ -1,4 +1,4 @@
-"""From the clauses of a query to what is looked for in the index: weighted items, and expressions.
+"""From the clauses of a query to the terms that are searched for: weighted items, and expressions.
 
 A word that occurs nowhere is replaced by words of the index one edit away, or two for a long word. An edit is a letter
 added, left out, replaced, or swapped with its neighbour. Words one edit away are generated and looked up, which costs
@@ -38,7 +38,7 @@ class Replacement(msgspec.Struct, frozen=True):
 
 
 def replacements(reading: "IndexReader", word: str) -> tuple[Replacement, ...]:
-    """The likeliest terms for `word`, the best first; none for short words and for anything with a digit."""
+    """The likeliest corrections of `word`, best first; none for short words and for words with a digit."""
     if len(word) < MIN_CHARACTERS or not word.isalpha():
         return ()
     found = _near(reading, word, one_edit_away(word)) if word.isascii() else []
@@ -57,7 +57,7 @@ def one_edit_away(word: str) -> set[str]:
 
 
 def edits_between(one: str, other: str, most: int) -> int | None:
-    """The number of edits that make one word of the other, or None if it is more than `most`."""
+    """The number of edits between two words; None if it is more than `most`."""
     if abs(len(one) - len(other)) > most or len(set(one) ^ set(other)) > 2 * most:
         return None
     before: list[int] = []
@@ -91,8 +91,8 @@ def _alike(reading: "IndexReader", word: str, most: int) -> list[Replacement]:
 
 
 def _likeliest(word: str, found: list[tuple[str, int, str, int]]) -> list[Replacement]:
-    """One replacement for each term: the fewest edits first, then the same first letter, then what more units hold, in
-    the spelling that is as long as the word."""
+    """One correction for each term, by the fewest edits, the same first letter, the number of units and the most
+    similar length."""
     found.sort(
         key=lambda each: (each[3], each[2][0] != word[0], -each[1], abs(len(each[2]) - len(word)), each[2]),
     )
@@ -117,7 +117,7 @@ _CORRECTION_WEIGHTS = (0.8, 0.3, 0.15)
 
 
 class PlannedTerm(NamedTuple):
-    """One thing that a unit can hold: a term, a phrase, or the words with one beginning."""
+    """An item of a query: a term, a phrase, or all words with one beginning."""
 
     label: str
     expression: Expression
@@ -130,7 +130,7 @@ class PlannedTerm(NamedTuple):
 
 
 class Correction(msgspec.Struct, frozen=True):
-    """A word that occurs nowhere, and what was searched for in its place."""
+    """A word that is in no unit, and the words that were searched for instead."""
 
     word: str
     replacements: tuple[str, ...]
@@ -152,12 +152,12 @@ class QueryPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rarity(units: int, all_units: int) -> float:
-    """The inverse document frequency: how much a match says."""
+    """The inverse document frequency: the weight of a match."""
     return math.log(1 + (all_units - units + 0.5) / (units + 0.5))
 
 
 def is_demand(clause: Clause) -> bool:
-    """True if the clause decides about results: a unit must hold it, or must not (a minus)."""
+    """True if the clause is required or excluded."""
     return clause.sign is not Sign.SHOULD or clause.kind is not ClauseKind.WORD
 
 
@@ -222,8 +222,8 @@ class Planning:
                 self._correct(word)
 
     def _is_visible(self, term: str) -> bool:
-        """True if a unit that the search may see holds the term. A frequent term counts as visible: looking for it in
-        vain would take long."""
+        """True if a unit that the search may see has the term. A frequent term counts as visible, because checking it
+        would take long."""
         if self._restrict is None or self._units[term] > MAX_UNITS_LOOKED_AT:
             return True
         return self._reading.is_visible(term, self._restrict)

@@ -85,7 +85,7 @@ def is_searchable(clause: Clause) -> bool:
 
 
 def content_words(clause: Clause) -> tuple[str, ...]:
-    """The words of the clause that say something, in order, repeats included."""
+    """The words of the clause without stop words, in order, repeats included."""
     return tuple(word for word in clause.words if word not in STOP_WORDS)
 
 
@@ -148,7 +148,7 @@ def _named_share(text: str) -> float:
 
 
 def telling_words(text: str) -> Iterator[tuple[str, bool]]:
-    """The words that say something, each with whether it names something: capitals inside a sentence, identifiers,
+    """The words without stop words, each with whether it is a name: capitals inside a sentence, identifiers,
     numbers."""
     has_case = not text.isupper()
     starts_sentence = True

@@ -1,4 +1,4 @@
-"""Ranking of candidates: BM25 over their streams, and what the best of them teach about the query.
+"""Ranking of candidates: BM25 over their streams, with terms learned from the best ones.
 
 The index only picks candidates: FTS5's own BM25 knows no weights for terms and has to look at every match. They are
 ranked here, where repeated words, replacements of misspelt ones and terms learnt from the first results have weights of
@@ -56,15 +56,16 @@ class Stream(NamedTuple):
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes in memory."""
+        """Its approximate size in memory, in bytes."""
         return _OVERHEAD + self.keys.nbytes + (0 if self.row is None else self.characters)
 
 
 class Streams:
-    """Of one index, in which the number of a unit stands for one text for ever. Any thread may ask."""
+    """The cached streams of an index, in which the number of a unit belongs to one text for ever. Safe under
+    threads."""
 
     def __init__(self, size: int) -> None:
-        """`size` is how many bytes of them are kept, about."""
+        """`size` is the approximate number of bytes to keep."""
         self._kept: Cache[int, Stream] = Cache(size, size_of=attrgetter("size"))
 
     def of(self, reading: "IndexReader", units: Sequence[int]) -> Iterator[list[Stream]]:
@@ -83,7 +84,8 @@ class Streams:
             yield [known[unit] for unit in part if unit in known]
 
     def rows_of(self, reading: "IndexReader", streams: Sequence[Stream]) -> list[UnitTerms]:
-        """The texts of some streams of this state of the index, in their order; those that had to be read are kept."""
+        """The texts of some streams in this state of the index, in their order; those that had to be read are
+        cached."""
         unread = {each.unit: each for each in streams if each.row is None}
         kept = self._kept.get_many(unread)
         read = {unit: each.row for unit, each in kept.items() if each.row is not None}
@@ -166,7 +168,7 @@ class Scorer:
         words = np.array([stream.words for stream in streams])
         share, average = ranking.length_share, max(totals.words / max(totals.units, 1), 1.0)
         self._norms = ranking.saturation * (1 - share + share * words / average)
-        """What the length of a unit makes of the counts of terms."""
+        """The saturation of the counts of terms, scaled by the length of each unit."""
         self._units = np.array([stream.unit for stream in streams])
         self._scores = np.zeros(len(streams))
         self._labels: tuple[str, ...] = ()
@@ -174,14 +176,14 @@ class Scorer:
         """For each unit, which of the items with these labels it holds."""
 
     def score(self, items: Sequence[PlannedTerm]) -> bool:
-        """Score by the items of the query; whether a unit holds one. An index that keeps no places of words lets
-        through what holds those of a phrase apart from each other."""
+        """Score by the items of the query; whether any unit has one. An index without positions of words admits
+        candidates that have the words of a phrase apart from each other."""
         self._labels = tuple(item.label for item in items)
         self._held = self._add(items).T > 0
         return bool(self._held.any())
 
     def ranked(self) -> list[tuple[Stream, float, tuple[str, ...]]]:
-        """The units, the best first, with their scores and the labels of the query's items that they hold."""
+        """The units, best first, with their scores and the labels of the query's items that they have."""
         import numpy as np
 
         order = self._order()
@@ -195,7 +197,7 @@ class Scorer:
         return tuple(label for place, label in enumerate(self._labels) if kind >> place & 1)
 
     def learn(self, items: Sequence[PlannedTerm]) -> list[PlannedTerm]:
-        """Add what terms that set the best units apart are worth, beside the items of the query; those terms."""
+        """Add the scores of terms that are typical of the best units; returns these terms."""
         learnt = self._telling_terms(self._order()[: self._ranking.feedback_units])
         if learnt:
             share = self._ranking.feedback_share
@@ -204,7 +206,7 @@ class Scorer:
         return learnt
 
     def _order(self) -> list[int]:
-        """The places of the units that hold something of the query, the best first."""
+        """The positions of the units with any score, best first."""
         import numpy as np
 
         order = np.lexsort((self._units, -self._scores))
@@ -212,7 +214,7 @@ class Scorer:
         return best
 
     def _add(self, items: Sequence[PlannedTerm]) -> "Counts":
-        """Add what the items are worth to the scores; how often each item, in the order given, is in each unit."""
+        """Add the scores of the items; returns how often each item, in the order given, is in each unit."""
         import numpy as np
 
         if not items:
@@ -224,7 +226,7 @@ class Scorer:
         return times
 
     def _telling_terms(self, best: Sequence[int]) -> list[PlannedTerm]:
-        """The terms that the best units share and others lack, weighted."""
+        """The terms that the best units share and others lack, with weights."""
         import numpy as np
 
         texts = self._texts([self._streams[place] for place in best])
@@ -249,7 +251,7 @@ class Scorer:
 
 
 class _Terms:
-    """The terms of some streams, of which items that are whole terms for the most part are counted."""
+    """The terms of some streams, for counting items that are single terms."""
 
     def __init__(self, reading: "IndexReader", texts: "Texts", streams: Sequence[Stream], title_weight: int) -> None:
         import numpy as np

@@ -1,4 +1,4 @@
-"""Search by words: which units hold the words, phrases and beginnings of a query, ranked.
+"""Search by words: the units with the words, phrases and beginnings of a query, ranked.
 
 A query takes two steps. The index finds candidates, by its rarer terms above all; they are then ranked with all terms.
 What a search may see is part of the statement that finds the candidates; nothing is filtered afterwards.
@@ -68,14 +68,14 @@ class LexicalSearch:
         effort: Effort | None = None,
         streams: Streams | None = None,
     ) -> None:
-        """`streams` are those of this very index, where somebody keeps them and no number is ever used again."""
+        """`streams` is a cache for this very index, in which no number is ever used again."""
         self._reading = reading
         self._streams = streams or Streams(0)
         self._ranking = ranking or Bm25Settings()
         self._effort = effort or Effort()
 
     def search(self, query: LexicalQuery, *, limit: int, restrict: Condition | None = None) -> LexicalResult:
-        """The best units for `query` among those that `restrict`, a condition on the table `units`, lets through."""
+        """The best units for `query` among those that fulfil `restrict`, a condition on the table `units`."""
         if limit < 1:
             raise InvalidArgument(f"A search cannot be limited to {limit} results.", hint="Ask for at least one.")
         if reason := nothing_to_search(query):
@@ -147,7 +147,7 @@ def _notes(query: LexicalQuery, plan: QueryPlan) -> tuple[str, ...]:
 
 
 def _corrections(plan: QueryPlan, rows: Sequence[UnitTerms]) -> tuple[Correction, ...]:
-    """The replacements that lead to a unit the caller may see: others would tell of words the caller may not know."""
+    """The corrections that lead to a visible unit: others would reveal words that the caller may not know."""
     texts = [row.title + row.body + row.compounds for row in rows]
     shown = []
     for word, found in plan.corrections.items():

@@ -130,7 +130,7 @@ def _sizes(size: int, threshold: float) -> tuple[tuple[int, int], ...]:
 
 
 def like(unit: int, terms: Terms, threshold: float) -> Iterator[SimilarUnit]:
-    """The pairs of one unit with all others: for a unit that changed, this is faster than `alike`."""
+    """The pairs of one unit with all others: after a change of one unit, this is faster than `alike`."""
     own = terms[unit]
     least, most = threshold * len(own) - _ROUNDING, len(own) / threshold + _ROUNDING
     for other, others_terms in terms.items():

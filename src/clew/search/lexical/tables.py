@@ -83,8 +83,8 @@ class IndexTotals(NamedTuple):
 def put(
     connection: sqlite3.Connection, units: Iterable[tuple[int, str, str]], lasting: Collection[int] = frozenset()
 ) -> None:
-    """Add the units (number, title, body), or replace those whose number is there already. What those that are
-    `lasting` say may stay in the file when they are gone."""
+    """Add units (number, title, body), or replace those with the same number. Texts of `lasting` units may stay in the
+    compression dictionary after deletion."""
     for batch in _batches(units):
         latest = {unit: (title, body) for unit, title, body in batch}
         remove(connection, latest)
@@ -107,7 +107,7 @@ def put(
 
 
 def remove(connection: sqlite3.Connection, units: Iterable[int]) -> None:
-    """Take the units out; numbers that are not there are passed over."""
+    """Delete units; unknown numbers are skipped."""
     for batch in _batches(units):
         rows = streams(connection, batch)
         if not rows:
@@ -135,12 +135,12 @@ def _forget(connection: sqlite3.Connection, terms: Iterable[str]) -> None:
 
 
 def sweep(connection: sqlite3.Connection) -> None:
-    """Take out every spelling of terms that no unit holds any more."""
+    """Delete every spelling of terms that no unit has any more."""
     connection.execute("DELETE FROM lexical_words WHERE term NOT IN (SELECT term FROM lexical_terms)")
 
 
 def streams(connection: sqlite3.Connection, units: Iterable[int]) -> list[UnitTerms]:
-    """The terms of these units, for those that are there."""
+    """The terms of these units; missing units are left out."""
     # One statement for all of them: asking for each takes several times as long.
     find = "SELECT unit, terms, packed FROM json_each(?) AS asked CROSS JOIN unit_texts ON unit = asked.value"
     rows = connection.execute(find, (json.dumps(list(dict.fromkeys(units))),))
@@ -184,8 +184,7 @@ def _pack(connection: sqlite3.Connection, said: Sequence[tuple[UnitTerms, UnitTe
 
 
 def repack(connection: sqlite3.Connection, lasting: Sequence[int]) -> None:
-    """Pack all units by a dictionary of what those say now that are `lasting`, where the one before holds texts of
-    units that are gone."""
+    """Pack all units by a new dictionary from the `lasting` ones, if the present one has texts of deleted units."""
     if not is_outdated(connection):
         return
     before = _dictionary(connection)
@@ -204,7 +203,7 @@ def repack(connection: sqlite3.Connection, lasting: Sequence[int]) -> None:
 
 
 def is_outdated(connection: sqlite3.Connection) -> bool:
-    """True if a unit that the dictionary was made of is gone."""
+    """True if the dictionary has a deleted unit."""
     find = """
         SELECT 1 FROM unit_dictionary CROSS JOIN json_each(sampled) AS each
         WHERE NOT EXISTS (SELECT 1 FROM unit_texts WHERE unit = each.value)
@@ -236,7 +235,7 @@ class NameForms(NamedTuple):
 
 
 def forms_of(name: str) -> NameForms | None:
-    """The forms of a name in a text; None if it has no words. Of a name with dots the last part is enough."""
+    """The forms of a name in a text; None if it has no words. For a name with dots the last part is enough."""
     terms, compounds = split(name.rstrip(".").rpartition(".")[2])
     words = [stem(word) for word in terms]
     if not words:

@@ -1,4 +1,4 @@
-"""Questions that ask what something is, and the sentences that say so: `Click is a package ...`, `A group: ...`."""
+"""Questions for a definition, and the sentences that define: `Click is a package ...`, `A group: ...`."""
 
 import re
 
@@ -16,8 +16,8 @@ _SAYS = r"(?:is\s+(?:an?|the|one|used|designed|what|where|something)|are(?!\s+(?
 
 
 def definition_of(question: str) -> re.Pattern[str] | None:
-    """A pattern for sentences that define the thing in question; None for any other kind of question. Such a sentence,
-    item or row begins with the thing."""
+    """A pattern for sentences that define the subject of the question; None for any other kind of question. Such a
+    sentence, item or row begins with the subject."""
     subject = _subject(question)
     if subject is None:
         return None

@@ -76,7 +76,7 @@ class Preview(msgspec.Struct, frozen=True):
 
     @property
     def anchor(self) -> ScoredSpan | None:
-        """The span that scored best: where somebody who wants to read on would begin."""
+        """The span with the best score: the place to read on from."""
         return max(self.spans, key=lambda span: (span.score, -span.start), default=None)
 
 
@@ -209,7 +209,7 @@ def _quoted(chosen: Iterable[_Candidate], passages: Sequence[str], limits: Quote
 
 
 def _merged(text: str, spans: list[ScoredSpan]) -> list[ScoredSpan]:
-    """The spans in the order of the text, those with only white space between them as one."""
+    """The spans in the order of the text; those with only white space between them are joined."""
     merged: list[ScoredSpan] = []
     for span in sorted(spans, key=lambda span: span.start):
         if merged and not text[merged[-1].end : span.start].strip():

@@ -58,8 +58,8 @@ def names_in(question: str, known: "WordVectors | None") -> dict[str, bool]:
 
 
 def _names_of_common_words(question: str, known: "WordVectors") -> Iterator[str]:
-    """Names such as Time Machine: capital words one after the other, each of which says little by itself. Names of
-    several things, which are beside each other by chance, have words that are names by themselves."""
+    """Names such as Time Machine: capital words one after the other, each of which is common. Two names side by side
+    are not joined, because each is a name by itself."""
     for run in _CAPITALS.finditer(question):
         words = run[0].split()
         while words and words[0].lower() in STOP_WORDS:
@@ -70,17 +70,17 @@ def _names_of_common_words(question: str, known: "WordVectors") -> Iterator[str]
 
 
 def term_weights(question: str, rarities: Mapping[str, float], known: "WordVectors | None") -> dict[str, float]:
-    """The weights of a question's terms. Beside a name, the word for what bears it hardly counts: what tells of
-    `depends_on` need not say that it is an argument."""
+    """The weights of a question's terms. Beside a name, its category hardly counts: a text about `depends_on` need not
+    say that it is an argument."""
     if not names_in(question, known):
         return dict(rarities)
     return {term: weight * (_KIND if term in _KINDS else 1.0) for term, weight in rarities.items()}
 
 
 def word_pairs(question: str, known: "WordVectors | None") -> tuple[str, ...]:
-    """Words beside each other that are no names, in a question that names something: `thread group` in `How do I add a
-    thread group in Locust?`. They are what the question asks about: its names are often only those of the product,
-    which its documentation has everywhere."""
+    """Adjacent words that are not names, in a question with a name: `thread group` in `How do I add a thread group in
+    Locust?`. They are the subject of the question, because the name is often only that of the product, which is
+    everywhere in its documentation."""
     names = {part for name, is_name in names_in(question, known).items() if is_name for part in name.split()}
     # What is written as code is no product, and is looked for by itself.
     is_named = names.difference(written[written.lastgroup or 0] for written in _WRITTEN_AS_CODE.finditer(question))

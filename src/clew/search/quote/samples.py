@@ -23,12 +23,12 @@ def samples(text: str) -> list[tuple[int, int]]:
 
 
 def without(spans: list[tuple[int, int]], text: str, start: int, end: int) -> str:
-    """text[start:end] without what is in the spans, which are in order."""
+    """text[start:end] without the spans, which are in order."""
     return "".join(text[first:last] for first, last in outside(spans, start, end))
 
 
 def stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    """A span without the space at its ends; empty, or with its end before its start, where there is nothing else."""
+    """A span without the space at its ends; empty, or with its end before its start, if nothing else is in it."""
     said = text[start:end]
     return start + len(said) - len(said.lstrip()), start + len(said.rstrip())
 

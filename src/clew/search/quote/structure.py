@@ -1,5 +1,5 @@
-"""Lines of requirement files that tell programs something: `**Level**: DEV | **Status**: Active` below the heading of a
-requirement, and `*End* *Title* | **Hash**: 1a2b3c4d` behind its text.
+"""Lines of requirement files that are meant for programs: `**Level**: DEV | **Status**: Active` below the heading of a
+requirement, and `*End* *Title* | **Hash**: 1a2b3c4d` after its text.
 
 They are no part of what a document says, so no answer quotes them. What is shown of the format in a code block is, and
 so is a line with any field that no requirement has: `**Level**: Beginner | **Duration**: 45 minutes`.

@@ -1,4 +1,4 @@
-"""Windows: as much of a text as one quote may hold, chosen by what it says about a question and by where it stands.
+"""Windows: parts of a text as long as one quote may be, scored by what they say about a question and by their position.
 
 `evidence` quotes single sentences by the words they share with the question. An answer seldom repeats the question: it
 uses other words, it is beside the sentence that does, in the code block below it, or under a heading that says what
@@ -63,7 +63,7 @@ class Overlap(msgspec.Struct, frozen=True):
 
 
 class WordOverlap:
-    """One question, for texts whose words are given beforehand."""
+    """A question, for texts whose words are given in advance."""
 
     def __init__(
         self,
@@ -72,8 +72,8 @@ class WordOverlap:
         words: Iterable[str],
         vectors: "WordVectors | None" = None,
     ) -> None:
-        """`rarities` has the terms of the question that count, each with its weight; `words` are all that the texts
-        have, as `split` gives them."""
+        """`rarities` are the counting terms of the question with their weights; `words` are all words of the texts, as
+        `split` gives them."""
         import numpy as np
 
         asked = {stem(word): word for word in reversed(split(question).words)}
@@ -131,7 +131,7 @@ _MARKS = re.compile(r"[\s*_`|,.;:]+")
 
 
 class Curve(NamedTuple):
-    """From what a window is worth to how likely it is to answer."""
+    """The map from the score of a window to the probability that it answers."""
 
     steepness: float
     middle: float
@@ -160,7 +160,7 @@ LEAST_NEAR = 0.28
 
 
 class WeightedQuestion(msgspec.Struct, frozen=True):
-    """A question, and what is known about its words."""
+    """A question with facts about its words."""
 
     text: str
     rarities: Mapping[str, float]
@@ -216,8 +216,8 @@ class _Window(msgspec.Struct, frozen=True):
 def window_evidence(
     asked: WeightedQuestion, passages: Sequence[Passage], limits: QuoteLimits | None = None
 ) -> tuple[Quote, ...]:
-    """The windows that say most, best first: those that may answer before all others. Those that say nothing of the
-    question come in only where none does."""
+    """The best windows, those that may answer first. Windows without a word of the question come in only if no other
+    does."""
     limits = checked(limits or QuoteLimits())
     above = [_words(passage.headings) for passage in passages]
     # A window without a word, such as the ruler of a table or a list of addresses, says nothing.
@@ -243,8 +243,8 @@ def window_evidence(
 
 
 def _different(ranked: Iterable[_Window], passages: Sequence[Passage]) -> Iterator[_Window]:
-    """Without those that say what a better one said, word for word: pages repeat a step for each system. One other
-    word may say the opposite."""
+    """The windows without those that repeat a better one word for word: pages repeat a step for each system. One
+    different word may say the opposite."""
     taken: set[str] = set()
     for each in ranked:
         cut = each.cut
@@ -261,7 +261,7 @@ def _words(text: str) -> list[str]:
 
 
 def _own_words(text: str, start: int, end: int, shown: list[tuple[int, int]]) -> list[str] | None:
-    """The words of a window without those of documents that the text shows; None where it shows none."""
+    """The words of a window that are not from documents which the text shows as samples; None if it shows none."""
     return _words(without(shown, text, start, end)) if shown else None
 
 
@@ -277,14 +277,14 @@ class _Portion(NamedTuple):
 
 
 def windows(text: str, limits: QuoteLimits) -> Iterator[tuple[int, int]]:
-    """A text in the parts that can be quoted: whole pieces as long as they fit, a piece that alone is too long in
-    portions. What introduces something goes with it."""
+    """A text in quotable parts: whole pieces as long as they fit, and parts of a piece that is too long. An
+    introduction stays with the piece after it."""
     return ((group[0].start, group[-1].end) for group in _windows(text, limits))
 
 
 def _saying(text: str, limits: QuoteLimits) -> Iterator[tuple[int, int]]:
-    """The windows, or what is left of each without lines of structure. What is nothing but headings says what follows
-    them, and nothing by itself."""
+    """The windows without lines of structure. A window of headings alone is dropped, because it says nothing by
+    itself."""
     lines = structure(text)
     for group in _windows(text, limits):
         for first, last in outside(lines, group[0].start, group[-1].end):
@@ -327,7 +327,7 @@ def _portions(text: str, limits: QuoteLimits) -> Iterator[_Portion]:
 
 
 def _end_of_space(text: str, start: int, end: int) -> int:
-    """Like stripping text[start:end], but what is left is not copied: a piece may be megabytes long."""
+    """The end of text[start:end] without the space after it, without a copy: a piece may be megabytes long."""
     space = _SPACE.match(text, start, end)
     return space.end() if space else start
 
@@ -360,8 +360,8 @@ def _weighed(
 
 
 def _shown(words: list[str], own: list[str], headings: "NDArray[np.float32]", overlaps: WordOverlap) -> float:
-    """The share of the question that a window has only in sample documents. It may still be the best place, but the
-    text itself does not say it."""
+    """The share of the question's weight that a window has only in sample documents. It may still be the best place,
+    but the text itself does not say it."""
     import numpy as np
 
     whole, rest = overlaps.best(words), overlaps.best(own)
@@ -371,8 +371,8 @@ def _shown(words: list[str], own: list[str], headings: "NDArray[np.float32]", ov
 
 
 def _continued(before: _Window, window: _Window) -> _Window:
-    """A window with a share of what the one before it is worth: the answer often follows the sentence that has the
-    words of the question, such as the rows of a table its introduction."""
+    """A window with a share of the score of the one before it, because the answer often follows the sentence with the
+    words of the question, as the rows of a table follow its introduction."""
     if before.cut.passage != window.cut.passage:
         return window
     shared = (1 - _CONTINUES) * window.worth + _CONTINUES * before.worth
@@ -398,7 +398,7 @@ def _usual_likeness(passages: Sequence[Passage]) -> float:
 
 
 def _likeness(passage: Passage, usual: float) -> _Likeness:
-    """Likeness in meaning of the windows of a passage: of those with vectors, the nearest that overlaps."""
+    """Similarity in meaning of the windows of a passage: that of the nearest overlapping window with a vector."""
     known = passage.likeness if passage.likeness is not None else ()
     spans = list(zip(windows(passage.text, QuoteLimits()), known, strict=False))
 

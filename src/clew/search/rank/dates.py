@@ -1,4 +1,4 @@
-"""Words that say when, as people write them."""
+"""Dates in words, as people write them."""
 
 import re
 

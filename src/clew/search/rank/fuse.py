@@ -1,4 +1,4 @@
-"""Fusion: several rankings of the same things become one, and every result can say why it stands where it stands.
+"""Fusion: several rankings of the same items become one, and every result can explain its position.
 
 A ranking is a sequence of ids with scores, best first; what a signal did not find counts as nothing, never as bad.
 Equal results are ordered by their best rank in any signal and then by id, so the same rankings always give the same
@@ -74,7 +74,7 @@ def fuse(rankings: Mapping[str, Ranking[Id]], recipe: Recipe) -> tuple[Fused[Id]
 
 
 def expand(fused: Sequence[Fused[Id]], scores: Mapping[Id, float], weight: float) -> tuple[Fused[Id], ...]:
-    """A ranking joined with what a walk along its links met, where the best of the walk is worth `weight` best results.
+    """A ranking joined with the results of a walk along its links; the best of the walk is worth `weight` best results.
 
     Both are brought to one scale by their best, so that what was ranked stays in proportion. Results that only the walk
     found come in; those it did not touch stay.
@@ -126,7 +126,7 @@ def _values(scores: Sequence[float], signal: Signal, recipe: Recipe, longest: in
 
 
 def normalised(scores: Sequence[float], method: Normalisation, floor: float | None = None) -> list[float]:
-    """Scores on a scale that starts at 0, which is also what a result counts that is not among them.
+    """Scores on a scale from 0; a result that is missing counts 0.
 
     `min_max` ends at 1. `z` counts in standard deviations above the lowest. `arctan` looks at each score alone and
     stays below 1. Where all scores are the same, each is 1 (`min_max` and `z`), because being found is worth something.
@@ -144,8 +144,8 @@ def normalised(scores: Sequence[float], method: Normalisation, floor: float | No
 
 
 def _deviation(scores: Sequence[float]) -> float:
-    """The standard deviation of the scores themselves. Exact fractions, as the standard library takes, take most of the
-    time of a fusion and change no digit that is shown."""
+    """The standard deviation of the scores. The standard library computes it with exact fractions, which would take
+    most of the time of a fusion and change no visible digit."""
     mean = fmean(scores)
     distances = [score - mean for score in scores]
     return math.sqrt(math.fsum(map(mul, distances, distances)) / len(scores))
@@ -171,7 +171,7 @@ Item = TypeVar("Item")
 def at_most_per_document(
     items: Iterable[Item], document: Callable[[Item], Hashable], limit: int | None
 ) -> tuple[Item, ...]:
-    """The items without those that come after `limit` others of the same document; all of them when it is None."""
+    """The items without those after the first `limit` of the same document; all of them if it is None."""
     if limit is None:
         return tuple(items)
     _require("max_per_document", limit, limit >= 1, "1 or more, or None for any number")

@@ -1,4 +1,4 @@
-"""Implicit links: a unit whose body mentions the title of another leads to it.
+"""Implicit links: a unit whose body mentions the title of another is linked to it.
 
 A title is compared by its *key*: its runs of letters and digits in lower case, without accents, leading articles and a
 remark in brackets at the end ("Mercury (planet)" is mentioned as Mercury). Of several titles that begin at the same
@@ -69,7 +69,7 @@ class TitleMention(NamedTuple):
 
 
 def title_key(title: str) -> str | None:
-    """The key by which a title is compared; None for one that cannot be recognised in a text, such as a trail of
+    """The key by which a title is compared; None for one that cannot be recognised in a text, such as a path of
     headings."""
     if _TRAIL in title:
         return None
@@ -114,7 +114,7 @@ class MentionGraph:
         units_with: Callable[[Iterable[str]], Mapping[str, int]],
         all_units: int,
     ) -> None:
-        """`units_with` says in how many units each of some stems occurs, as the lexical index does."""
+        """`units_with` gives the number of units with each of some stems, as the lexical index counts them."""
         self._titles = titles
         self._body_of = body_of
         self._units_with = units_with
@@ -127,7 +127,7 @@ class MentionGraph:
         return list(dict.fromkeys(unit for mention in found for unit in mention.units))
 
     def neighbours(self, unit: int) -> list[tuple[int, float]]:
-        """The units whose titles the unit's body mentions, with the weights of the edges there."""
+        """The units whose titles the unit's body mentions, with weights."""
         found = {mention.key: mention.units for mention in mentions(self._body_of(unit) or "", self._titles)}
         self._weigh([key for key in found if key not in self._weights], found)
         targets: dict[int, float] = {}

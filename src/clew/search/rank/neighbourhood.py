@@ -16,7 +16,7 @@ SAMPLE = 100
 
 
 class Neighbourhood:
-    """Edges between the numbers of units: those of an adjacency, or the mentions of titles in texts."""
+    """Edges between the numbers of units: from an adjacency, or from mentions of titles in texts."""
 
     def __init__(self, reading: "IndexReader", condition: Condition | None, adjacency: Adjacency | None) -> None:
         """Without a condition, all units may be seen."""
@@ -32,8 +32,8 @@ class Neighbourhood:
         )
 
     def named_in(self, text: str) -> list[int]:
-        """The units whose title a text holds. Who brings edges of their own has titles for reading, such as
-        "Search": everybody uses such words, and nobody means the section by them."""
+        """The units whose title is in a text; none with an adjacency, whose titles are common words such as
+        "Search"."""
         return self._mentions.named(text) if self._adjacency is None else []
 
     def neighbours(self, number: int) -> list[tuple[int, float]]:
@@ -48,7 +48,7 @@ class Neighbourhood:
         return sum(bool(self._mentions.neighbours(number)) for number in chosen) / max(1, len(chosen))
 
     def load(self, numbers: Iterable[int]) -> None:
-        """Look up at once where some units lead, which takes little longer than to look up one."""
+        """Look up the neighbours of some units at once, which takes little longer than for one."""
         new = [number for number in numbers if number not in self._known]
         if self._adjacency is None or not new:
             return
@@ -60,7 +60,7 @@ class Neighbourhood:
             self._known[number] = [(seen[target], weight) for target, weight in edges if target in seen]
 
     def _seen(self, ids: Iterable[str]) -> dict[str, int]:
-        """The numbers of those of the units that there are and that the search may see."""
+        """The numbers of the existing units that the search may see."""
         numbers = self._reading.numbers_of(ids)
         if self._condition is None:
             return numbers
@@ -72,7 +72,7 @@ class Neighbourhood:
 
 
 class VisibleTitles:
-    """The titles of the units that a condition lets through; of all without one."""
+    """The titles of the units that fulfil a condition; of all units without one."""
 
     def __init__(self, reading: "IndexReader", restrict: Condition | None = None) -> None:
         self._reading = reading

@@ -1,4 +1,4 @@
-"""Personalised PageRank by local push: what a walk that keeps returning to its seeds meets most often.
+"""Personalised PageRank by local push: the nodes that a walk with restarts at its seeds visits most often.
 
 A walker starts at a seed. At every step it returns to a seed with probability `alpha`, otherwise it follows one edge,
 chosen by weight. The score of a node is the share of its time the walker spends there; all scores add up to 1.
@@ -87,7 +87,7 @@ def personalised_pagerank(
 
 
 def seeds_from(ranked: Sequence[Node], count: int, named: Iterable[Node] = (), share: float = 1.0) -> dict[Node, float]:
-    """Seeds for a walk: the first `count` of a ranking by 1 / rank, and what the query names by equal parts.
+    """Seeds for a walk: the first `count` of a ranking by 1 / rank, and units named in the query with equal weights.
 
     All named nodes together weigh `share` times as much as all ranked ones.
     """

@@ -94,8 +94,7 @@ _encoded: Callable[[Mapping[str, Any]], bytes] = msgspec.json.Encoder(order="det
 
 
 def key_of(identity: Mapping[str, Any], *, has_links: bool = False) -> bytes:
-    """Under what the ranking of a question is kept, however long that is; those of callers with links of their own lie
-    beside it."""
+    """The cache key of a ranking. Callers with links of their own have other keys."""
     return hashlib.sha256(_encoded(identity)).digest() + bytes([has_links])
 
 
@@ -192,8 +191,8 @@ def _with_vectors(reading: "IndexReader", units: Sequence[int], scope: Scope) ->
 
 
 def _by_windows(reading: "IndexReader", dense: "VectorSearch", said: str, hits: Scores) -> Scores:
-    """A ranking by meaning in which the nearest window of a unit counts as much as the whole of it: the mean of many
-    windows hardly tells of the one that answers."""
+    """A ranking by meaning in which the nearest window of a unit counts as much as the whole unit, because the mean of
+    many windows hides the one that answers."""
     windows = dense.window_likeness(reading, said, [number for number, _ in hits])
     nearest = {number: float(own.max()) for number, own in windows.items()}
     near = [(number, (score + nearest.get(number, score)) / 2) for number, score in hits]
@@ -201,8 +200,8 @@ def _by_windows(reading: "IndexReader", dense: "VectorSearch", said: str, hits: 
 
 
 def _with_usual(ranking: Scores, candidates: Sequence[int], waiting: Collection[int]) -> Scores:
-    """A ranking by meaning in which what words found and waits for its vector is as near as is usual for what they
-    find: else whatever has a vector would be before it."""
+    """A ranking by meaning in which results of the search by words that have no vector yet get the usual similarity of
+    such results; otherwise everything with a vector would come first."""
     scores = dict(ranking)
     known = [scores.get(each, ranking[-1][1]) for each in candidates if each not in waiting] or list(scores.values())
     usual = sum(known) / len(known)
@@ -211,8 +210,7 @@ def _with_usual(ranking: Scores, candidates: Sequence[int], waiting: Collection[
 
 
 def _without_cosine(result: Fused[int]) -> Fused[int]:
-    """A result that counts as near as is usual, under a name of its own: nothing was compared, and nobody may take the
-    usual nearness for that of two texts."""
+    """A result with the usual similarity, under a signal of its own, because no vectors were compared."""
     parts = [
         msgspec.structs.replace(each, signal=USUAL) if each.signal == "dense" else each for each in result.contributions
     ]
@@ -257,7 +255,7 @@ def _followed(
 def _expanded(
     fused: tuple[Fused[int], ...], expansion: Expansion, around: Neighbourhood, text: str
 ) -> tuple[Fused[int], ...]:
-    """The ranking after a walk along the links of its best, which starts from what the query names as well."""
+    """The ranking after a walk along the links of its best results, and of the units named in the query."""
     best = [result.id for result in fused]
     seeds = seeds_from(best, expansion.seeds, around.named_in(text), expansion.named)
     around.load(seeds)
@@ -277,9 +275,9 @@ def meaning(query: LexicalQuery, text: str) -> str:
 def obeying(
     reading: "IndexReader", query: LexicalQuery, units: Sequence[int], restrict: Condition | None = None
 ) -> set[int]:
-    """The units that hold what the query demands (`+word`, `"a phrase"`, `start*`) and nothing that it excludes
-    (`-word`). A search by words obeys by itself. Results of a search by meaning are checked here, by the same
-    expressions, so that a demand means the same to every signal."""
+    """The units with everything that the query demands (`+word`, `"a phrase"`, `start*`) and nothing that it excludes
+    (`-word`). A search by words checks this itself; results of a search by meaning are checked here, by the same
+    expressions."""
     left = set(units)
     if not left or not any(is_demand(clause) for clause in query.clauses):
         return left
@@ -301,13 +299,14 @@ as long as doing so little on one."""
 
 
 def asks_around(query: LexicalQuery, agreement: Agreement) -> bool:
-    """True if the query is about a subject, rather than after one thing that it names."""
+    """True if the query is about a subject, and not about one named thing."""
     telling = {word for clause in query.clauses for word in content_words(clause)}
     return len(telling) >= agreement.from_words and query.named_share <= agreement.named_share
 
 
 def agree(fused: Sequence[Fused[int]], vectors: "Mapping[int, Vector]", agreement: Agreement) -> tuple[Fused[int], ...]:
-    """The ranking again, with what its best say of each other. A result without a vector keeps its score."""
+    """The ranking adjusted by the similarity of its best results to each other. A result without a vector keeps its
+    score."""
     head = [result for result in fused[: agreement.among] if result.id in vectors]
     count = min(agreement.neighbours, len(head) // _RESULTS_PER_NEIGHBOUR)
     if count == 0 or agreement.share == 0:
@@ -350,8 +349,8 @@ def _means_of_nearest(vectors: "Sequence[Vector]", scores: Sequence[float], coun
 
 
 def _largest(likeness: "Vectors", count: int) -> "tuple[NDArray[np.intp], NDArray[np.float64]]":
-    """The places of the largest of each row, and what is there. A few times the largest of what is left is ten
-    times as fast as a partition."""
+    """The positions of the largest values of each row, and the values. Taking the largest a few times is ten times as
+    fast as a partition."""
     import numpy as np
 
     rows = np.arange(len(likeness))

@@ -30,7 +30,7 @@ class Fusion(StrEnum):
 
 
 class Normalisation(StrEnum):
-    """Functions that bring the scores of one signal to a scale from 0."""
+    """Functions that map the scores of one signal to a scale from 0."""
 
     MIN_MAX = "min_max"
     Z = "z"
@@ -53,7 +53,7 @@ class Signal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Expansion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Follow the links of the best results by personalised PageRank, and rank again with what the walk found."""
+    """Follow the links of the best results by personalised PageRank, and rank again with the results of the walk."""
 
     kind: Literal["pagerank"] = "pagerank"
     alpha: float = 0.4
@@ -84,7 +84,7 @@ class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Agreement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Results that resemble each other vouch for each other: a share of each score is that of its nearest results.
+    """Similar results support each other: a share of each score is that of its nearest results.
 
     It is for queries about a subject, which several results answer. A query that names a thing wants that very thing.
     """
@@ -147,7 +147,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def fingerprint(self) -> str:
-        """Differs as soon as anything in the recipe does: what was ranked by one is not paged by another."""
+        """Changes with every value of the recipe, so that pages continue only a ranking of the same recipe."""
         return content_hash(msgspec.json.encode(self), size=8)
 
 

@@ -35,7 +35,8 @@ def surround(
     query: str,
     restrict: Condition | None,
 ) -> tuple[Fused[int], ...]:
-    """The ranking again, with what is beside its best. `restrict` says which units may be seen; None for all."""
+    """The ranking again, with the neighbours of its best results. `restrict` says which units may be seen; None for
+    all."""
     results = {result.id: result for result in fused}
     passed_on = _passed_on(reading, fused[: around.among], around, restrict)
     for number in passed_on:

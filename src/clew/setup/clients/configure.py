@@ -252,7 +252,7 @@ def write_file(path: Path, before: bytes | None, after: bytes, *, within: Path |
 
 
 def write_plan(plan: ClientPlan) -> None:
-    """Put a plan in place, unless the file changed since the plan was made."""
+    """Write a planned change, unless the file changed since the plan was made."""
     before = None if plan.before is None else plan.before.encode()
     write_file(plan.path, before, plan.after.encode(), within=plan.within)
 
@@ -277,7 +277,8 @@ def _reason(error: Exception) -> str:
 
 
 def _entry(client: Client, root: Path, command: Sequence[str]) -> dict[str, Any]:
-    """A configuration inside the project names it relative to itself, so that it can be shared with a team."""
+    """The entry of the server. A configuration inside the project names the project relative to itself, so that a team
+    can share it."""
     folder = "." if client.in_project else str(root.resolve())
     entry: dict[str, Any] = {"type": client.local} if client.typed else {}
     program, *arguments = (*command, "serve", folder)
@@ -295,8 +296,8 @@ def _entry(client: Client, root: Path, command: Sequence[str]) -> dict[str, Any]
 
 
 def _remote_entry(client: Client, url: str) -> dict[str, Any]:
-    """A server that runs already. The entry names the variable that holds the token, never the token itself: the file
-    may be one that git tracks."""
+    """The entry of a running server. It names the variable with the token, never the token itself, because git may
+    track the file."""
     if client.format == "toml":
         return {"url": url, "bearer_token_env_var": TOKEN_VARIABLE}
     if not client.variable:

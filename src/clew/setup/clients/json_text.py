@@ -1,4 +1,4 @@
-"""Editing a JSON file as text, so that every byte that is not asked for stays as it is.
+"""Editing a JSON file as text, so that every other byte stays as it is.
 
 Reading and writing the whole document would lose duplicate keys, the spelling of numbers and the layout. Only the
 standard library's own decoder decides what is JSON; comments and trailing commas, which some editors allow, are not.

@@ -108,7 +108,8 @@ def _marked(root: Path, path: PurePosixPath) -> _Marked | None:
 
 
 def _requirement_folders(root: Path, marked: list[_Marked]) -> tuple[RequirementFolder, ...]:
-    """The folders that .elspais.toml names; elsewhere, per top folder, the lowest one that holds all requirements."""
+    """The folders that .elspais.toml names; otherwise, for each top folder, the lowest one with all of its
+    requirements."""
     config = root / ".elspais.toml"
     named = _configured(config, ("scanning", "spec", "directories")) or _configured(config, ("spec", "directories"))
     groups: dict[str, list[_Marked]] = {name: [] for name in named if (root / name).is_dir()}
@@ -211,7 +212,8 @@ def _page_folders(pages: list[PurePosixPath]) -> tuple[PageFolder, ...]:
 def _source_folders(
     paths: Iterable[PurePosixPath], folder_of: Callable[[PurePosixPath], str] = _top
 ) -> tuple[SourceFolder, ...]:
-    """Files beside the folders, such as a setup script, count only where there is no folder at all."""
+    """The folders of sources. Files outside of folders, such as a setup script, count only if there is no folder at
+    all."""
     listed = list(paths)
     counts = _collapsed(Counter(folder_of(path) for path in listed))
     if len(counts) > 1:

@@ -75,6 +75,6 @@ class FolderContents(msgspec.Struct, frozen=True):
 
     @property
     def nothing(self) -> bool:
-        """True if there is nothing here that Clew could read."""
+        """True if Clew could read nothing here."""
         parts = (self.requirements, self.specs, self.registers, self.pages, self.code, self.tests, self.results)
         return not any(parts)

@@ -33,7 +33,7 @@ _NOTHING = """\
 
 
 def proposed_config(findings: FolderContents, name: str | None = None) -> str:
-    """The text of clew.toml. Only what applies is in it; what has a good default is a comment.
+    """The text of clew.toml. Settings that apply are set; those with a good default are comments.
 
     A project keeps the name it has; one without a name gets that of its folder.
     """
@@ -79,8 +79,8 @@ def _tests(findings: FolderContents) -> str:
 
 
 def _result_patterns(findings: FolderContents) -> list[str]:
-    """A folder of JUnit files becomes one pattern, unless that would also catch a file that is none or the whole root.
-    Every other report that Clew reads is named by itself."""
+    """The patterns of reports. A folder of JUnit files becomes one pattern, unless that would match other files or the
+    whole root; every other report is named by itself."""
     other = {PurePosixPath(result.path).parent for result in findings.results if result.kind == "coverage"}
     folders: dict[PurePosixPath, list[str]] = defaultdict(list)
     for result in findings.results:

@@ -79,7 +79,7 @@ class PostgresConnection:
         self.lent = lent
         self._at = at
         self._again = again
-        """Whether a statement may be sent once more on another connection: true where each is alone."""
+        """True if a statement may be sent once more on another connection, because each is its own transaction."""
 
     def execute(self, query: str, values: Sequence[Any] = (), /) -> StatementRows:
         try:

@@ -66,7 +66,7 @@ def _seconds() -> float:
 
 
 def request(root: str) -> dict[str, object]:
-    """What a server has to know of this process to answer in its place."""
+    """The request with which this process asks a server to answer in its place: its folder, program and environment."""
     return {"for": "command", "root": root, "folder": os.getcwd(), "program": program(), "environment": environment()}
 
 
@@ -137,7 +137,7 @@ def _answer(root: str, asked: dict[str, object]) -> "tuple[int, Printed] | None"
 
 
 def _asked(root: str, asked: dict[str, object]) -> "Iterator[tuple[dict[str, object], Lines]]":
-    """What servers of the project say to a request, each with the lines that follow."""
+    """The first answers of the project's servers to a request, each with the lines that follow."""
     import json
 
     from clew.ipc.client import Lines, connections

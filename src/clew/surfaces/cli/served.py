@@ -199,7 +199,7 @@ class Command:
             self._call.cancel()
 
     def run(self) -> bytes:
-        """What it prints, and its exit code."""
+        """The output of the command, and its exit code."""
         from clew.surfaces.cli.output import told
         from clew.surfaces.cli.verbs import answer_verb
 

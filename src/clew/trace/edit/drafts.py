@@ -62,7 +62,7 @@ class DraftLog:
         self._last: dict[str, int] = {}
         """The number of the newest draft, by session."""
         self._everywhere: tuple[object, list[DraftRecord]] = (None, [])
-        """What all processes had when the store had that mark."""
+        """The drafts of all processes when the store had that mark."""
 
     def take_over(self) -> list[Pending]:
         """The drafts that other processes left behind, oldest first; they are this process's from now on."""

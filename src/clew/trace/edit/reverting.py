@@ -61,7 +61,7 @@ class _Spec:
         new = [block for block in read(self._target, self._context.grammar).blocks if not isinstance(block, Remainder)]
         matcher = SequenceMatcher(None, [each.node.id for _, each in old], [each.id for each in new], autojunk=False)
         end = new_end = 0
-        """How far both contents are dealt with."""
+        """The offsets up to which both contents are compared."""
         first = new_first = 0
         for match in (*_pairs(matcher), None):
             stop, new_stop = (len(old), len(new)) if match is None else match

@@ -29,7 +29,7 @@ class Saved(msgspec.Struct, frozen=True):
     paths: tuple[str, ...]
     """All files that were written."""
     read: tuple[str, ...]
-    """Those of them that belong to the graph."""
+    """The written files that belong to the graph."""
     safety_branch: str | None
     unnoted: ClewError | None = None
     """The error for which the store does not know yet that the files are written."""

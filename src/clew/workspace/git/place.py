@@ -31,11 +31,11 @@ class Located:
         self.top = top
         """The folder that holds `.git`."""
         self.own = own
-        """Where git keeps what belongs to this work tree."""
+        """The folder in which git keeps what belongs to this work tree."""
         self.common = common
-        """Where git keeps what all work trees of the repository share."""
+        """The folder in which git keeps what all work trees of the repository share."""
         self.looks_bare = looks_bare
-        """Whether the folder itself looks like a bare repository; then there is no more to say."""
+        """True if the folder itself looks like a bare repository; then nothing else is known."""
 
 
 def located(folder: str) -> Located | None:

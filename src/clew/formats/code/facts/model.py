@@ -40,7 +40,7 @@ class Symbol(msgspec.Struct, frozen=True, gc=False, array_like=True):
     end_line: int
     is_test: bool
     parent: int
-    """Which symbol of the file it is in, counted from 0; -1 for none."""
+    """The number of the symbol around it in the file, from 0; -1 for none."""
     head: str
     """The line that defines it."""
     name_line: int = 0
@@ -99,8 +99,8 @@ class Parameter(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Shape(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """What a symbol gives, as expressions of its file. The number of a shape is that of its symbol; numbers of
-    expressions are places in `Facts.expressions`, of which the first means unknown."""
+    """Types, values and bases of a symbol, as expressions of its file. The number of a shape is that of its symbol;
+    numbers of expressions are places in `Facts.expressions`, of which the first means unknown."""
 
     type: int = 0
     """Of a value its declared type, of a callable the declared type of what it returns."""
@@ -144,7 +144,7 @@ class How(IntFlag):
 
 
 class SiteKind(IntEnum):
-    """What is done at a site. The names are what `find_uses` shows, in lower case."""
+    """The kind of use at a site. `find_uses` shows the names in lower case."""
 
     READ = 0
     CALL = 1
@@ -215,7 +215,7 @@ class Outline(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Reading(msgspec.Struct, frozen=True, array_like=True):
-    """What a reader makes of a file."""
+    """The outline and the facts that a reader makes of a file."""
 
     outline: Outline
     facts: Facts

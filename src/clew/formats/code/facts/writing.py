@@ -15,7 +15,7 @@ _OF_SYMBOLS = frozenset({Op.DEFINITION, Op.PARAMETER, Op.SELF, Op.SELF_CLASS, Op
 
 
 class FactsWriter:
-    """What a reader fills while it goes through a file once. Equal expressions get one number."""
+    """Facts of a file while a reader goes through it once. Equal expressions get one number."""
 
     def __init__(self) -> None:
         self.names: dict[str, int] = {}

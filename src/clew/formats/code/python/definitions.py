@@ -40,7 +40,7 @@ _FORMS = {
     "attrs.frozen": Form.RECORD,
     "attrs.mutable": Form.RECORD,
 }
-"""What decorators of well-known modules make of what they decorate."""
+"""The forms that decorators of well-known modules give to the symbols they decorate."""
 _KEEPING = frozenset(
     {
         "typing.final",
@@ -101,7 +101,7 @@ class Definitions(Statements):
         return False
 
     def _place(self, draft: Draft, scope: Scope, accessor: bool) -> int:
-        """Where the function belongs: a symbol of its own, or one more place of what has the name already."""
+        """The number of the symbol of a function: a new one, or the one that has this name already."""
         if scope.kind == FUNCTION_SCOPE:
             before = scope.members.get(draft.name)
             number = self._draft(draft) if before is None else self._again(before, draft, accessor)
@@ -365,7 +365,7 @@ def _is_given(node: ast.Call, name: str) -> bool:
 
 
 def _is_stub(body: list[ast.stmt]) -> bool:
-    """Whether a body only says that there is none."""
+    """True if a body has only `pass`, `...` or a docstring."""
     return all(
         isinstance(each, ast.Pass) or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
         for each in body

@@ -62,7 +62,7 @@ class Expressions:
         return self._visits[type(node)](self, node, kind)
 
     def lookup(self, name: str) -> int:
-        """What a name means at this point."""
+        """The expression of a name at this point."""
         scope = self.scope
         if scope.kind == FUNCTION_SCOPE:
             found = self.flow.get(name)

@@ -17,8 +17,8 @@ _GENERATED = re.compile(
 
 
 def read(text: str, path: str) -> Reading:
-    """What a file with LF line ends says. SyntaxError where it is no Python that this Python knows; RecursionError
-    where it is nested too deeply."""
+    """Outline and facts of a file with LF line ends. SyntaxError where this Python does not know its syntax;
+    RecursionError where it is nested too deeply."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(text)

@@ -12,7 +12,7 @@ WIDEST_FLOW = 300
 that reading takes time linear in its length."""
 
 Flow = dict[str | int, int]
-"""What names, and expressions such as members, are known to be at a point: expressions by name or by expression."""
+"""Known values of names, and of expressions such as members, at a point: expressions by name or by expression."""
 
 
 class Scope:
@@ -68,7 +68,7 @@ class BoundNames:
 
     def __init__(self, body: Iterable[ast.stmt]) -> None:
         self.counts: dict[str, int] = {}
-        """How often each name is bound."""
+        """The number of times that each name is bound."""
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
         self._stack = list(body)

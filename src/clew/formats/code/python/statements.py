@@ -348,7 +348,7 @@ class Statements(Expressions):
     # Flow
 
     def _join(self, flows: list[Flow]) -> Flow:
-        """What is known where several ways meet."""
+        """The values known where several branches meet."""
         if not flows:
             return self.flow
         first, *others = flows

@@ -1,3 +1,3 @@
-"""Binding: what the expressions in facts mean over all files of a project, found when somebody asks."""
+"""Binding: the meaning of expressions in facts over all files of a project, computed when somebody asks."""
 
 # Implements: REQ-d00741

@@ -1,4 +1,4 @@
-"""What calls give: declared and inferred results, with what type parameters stand for in a call."""
+"""Results of calls: declared ones and inferred ones, with the values of type parameters."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar
@@ -51,7 +51,7 @@ class Calls(TypesWritten):
     # Calls
 
     def called(self, callee: Value, path: str, arguments: tuple[int, ...]) -> Value:
-        """What calling values gives. The arguments are expressions of the file `path`."""
+        """The result of calling values. The arguments are expressions of the file `path`."""
         return joined(*(self._called(each, path, arguments) for each in callee))
 
     def _called(self, callee: Type, path: str, arguments: tuple[int, ...]) -> Value:
@@ -115,7 +115,7 @@ class Calls(TypesWritten):
     # Functions
 
     def returned(self, function: Function, path: str, arguments: tuple[int, ...]) -> Value:
-        """What a call of a function gives."""
+        """The result of a call of a function."""
         found = self.result_of(function.of)
         receiver = function.receiver
         known: dict[str, Value] = {}
@@ -139,7 +139,7 @@ class Calls(TypesWritten):
         return Ancestor(owner, ()) if self.is_class(owner) else None
 
     def known_arguments(self, value: Instance | Class, owner: Ancestor) -> Mapping[str, Value]:
-        """What the type parameters of the class that has a member stand for, where it is read from a value."""
+        """The values of the type parameters of the class `owner` in a value from which its member is read."""
         names = self.type_parameters(owner.of)
         if not names:
             return {}
@@ -150,11 +150,11 @@ class Calls(TypesWritten):
         return dict(zip(names, substituted(above.arguments, own), strict=False))
 
     def result_of(self, of: Ref) -> Value:
-        """What a function gives, whatever it is called with."""
+        """The result of a function, whatever its arguments are."""
         return self.once(self._returns, of, self._result_of, "result")
 
     def once(self, kept: dict[K, Value], key: K, make: Callable[[K], Value], kind: str = "") -> Value:
-        """An answer that is kept. `kind` tells keys of several kinds apart."""
+        """The cached answer for a key, or the one that `make` gives. `kind` tells keys of several kinds apart."""
         raise NotImplementedError
 
     def _result_of(self, of: Ref) -> Value:
@@ -193,7 +193,7 @@ class Calls(TypesWritten):
     # Decorators
 
     def decorated(self, of: Ref) -> Value:
-        """A function with what its decorators make of it."""
+        """A function after all its decorators were applied."""
         if not self.shape(of).decorators:
             return (Function(of),)
         return self.once(self._decorated, of, self._decorate, "decorated")
@@ -210,7 +210,7 @@ class Calls(TypesWritten):
         return value
 
     def _applied(self, decorator: Type, value: Value) -> Value:
-        """What a decorator makes of a function."""
+        """The value of a name after a decorator was applied to its function."""
         if isinstance(decorator, Function):
             shape = self.shape(decorator.of)
             found = self.result_of(decorator.of)
@@ -235,8 +235,8 @@ class Calls(TypesWritten):
         return UNKNOWN
 
     def _hands_on(self, of: Ref, found: Value) -> bool:
-        """Whether a decorator without declared types gives a function that stands in for the one it was given: it takes
-        any arguments."""
+        """True if a decorator without declared types returns a wrapper of the function it decorates: one that takes any
+        arguments."""
         for each in found:
             if isinstance(each, Function) and each.of.path == of.path:
                 parameters = self.shape(each.of).parameters
@@ -267,7 +267,7 @@ class Calls(TypesWritten):
         return known
 
     def unify(self, wanted: Value, given: Value, known: dict[str, Value], depth: int) -> None:
-        """Find what type parameters stand for, where a value is passed for a declared type."""
+        """Infer type parameters from a value that is passed for a declared type."""
         if depth > 4:
             return
         for each in wanted:
@@ -291,7 +291,7 @@ class Calls(TypesWritten):
         return value.returns if isinstance(value, Anonymous) else UNKNOWN
 
     def _as_above(self, value: Type, of: Ref) -> tuple[Value, ...]:
-        """What the type parameters of a class stand for, where a value is of a class below it."""
+        """The values of the type parameters of a class in an instance of that class or of a subclass."""
         if not isinstance(value, Instance):
             return ()
         if value.of == of:
@@ -311,7 +311,7 @@ class Calls(TypesWritten):
     # Parameters
 
     def parameter_value(self, of: Ref, place: int) -> Value:
-        """What a parameter may be, as far as its function says it."""
+        """The values of a parameter, as far as its function declares them."""
         source = self.known_source(of.path)
         parameters = source.shape(of.symbol).parameters
         if place >= len(parameters):

@@ -1,4 +1,4 @@
-"""Classes: those above them, what their type parameters stand for, and their members."""
+"""Classes: their bases, the values of their type parameters, and their members."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -32,14 +32,14 @@ OBJECT = Ref(PREFIX + "builtins", 0)
 
 
 class Ancestor(NamedTuple):
-    """A class among those above another, with what its type parameters stand for there."""
+    """A base of a class, direct or not, with the values of its type parameters there."""
 
     of: Ref
     arguments: tuple[Value, ...]
 
 
 class Member(NamedTuple):
-    """A symbol that a member access may mean, and through what it was found."""
+    """A symbol that a member access may mean, and the value through which it was found."""
 
     ref: Ref
     owner: Ancestor | None
@@ -53,10 +53,10 @@ class Found(NamedTuple):
 
 
 class Classes(Namespaces):
-    """Which classes are above a class is found once in a state of the project."""
+    """Base classes and members of classes. The bases of a class are found once in a state of the project."""
 
     def value(self, path: str, expression: int) -> Value:
-        """What an expression may be."""
+        """The values of an expression."""
         raise NotImplementedError
 
     def as_type(self, path: str, expression: int) -> Value:
@@ -84,7 +84,7 @@ class Classes(Namespaces):
     # Type parameters
 
     def is_type_variable(self, ref: Ref) -> bool:
-        """Whether a variable is made by `TypeVar` and the like."""
+        """True if a variable is made by `TypeVar` and the like."""
         source = self.known_source(ref.path)
         value = source.expression(source.shape(ref.symbol).value)
         if value[0] != Op.CALL:
@@ -125,8 +125,7 @@ class Classes(Namespaces):
     # The order of classes
 
     def order(self, of: Ref) -> tuple[tuple[Ancestor, ...], bool]:
-        """A class and those above it in the order in which members are looked for, and whether one of them is not
-        known."""
+        """A class and its bases in the order in which members are looked for; whether a base is unknown."""
         known = self._orders.get(of)
         if known is not None:
             return known
@@ -168,7 +167,7 @@ class Classes(Namespaces):
         return tuple(values), is_open
 
     def class_value(self, path: str, number: int) -> Value:
-        """What stands in the list of the classes above a class."""
+        """The values of an expression in the list of a class's bases."""
         source = self.known_source(path)
         parts = source.expression(number)
         if parts[0] == Op.SUBSCRIPT:
@@ -180,7 +179,7 @@ class Classes(Namespaces):
     # Members
 
     def member_of_class(self, of: Ref, name: str, through: Type, *, after: Ref | None = None) -> Found:
-        """The first member of a name of a class and those above it."""
+        """The first member with a name in a class and its bases."""
         order, is_open = self.order(of)
         skip = after is not None
         for above in order:
@@ -223,7 +222,7 @@ class Classes(Namespaces):
         return None
 
     def form_of(self, of: Ref) -> int:
-        """The forms of a class and all those above it."""
+        """The forms of a class and of all its bases."""
         form = 0
         for above in self.order(of)[0]:
             form |= self.shape(above.of).form
@@ -233,7 +232,7 @@ class Classes(Namespaces):
         return any(above.of == other for above in self.order(of)[0])
 
     def argument_of(self, value: Type, base: str) -> tuple[Value, ...] | None:
-        """What the type parameters of a class of the library stand for, where a value is below it; None elsewhere."""
+        """The values of the type parameters of a class of the library in an instance of a subclass; None elsewhere."""
         if not isinstance(value, Instance):
             return None
         order, _ = self.order(value.of)
@@ -247,7 +246,7 @@ class Classes(Namespaces):
 
 
 def _is_special(value: Value) -> bool:
-    """Whether what stands among the bases is no class by itself, such as `Generic`."""
+    """True if a base is a special form, such as `Generic`, and not a class to look into."""
     return bool(value) and all(
         isinstance(each, Outside) and each.name.rpartition(".")[2] in ("Generic", "Protocol", "object", "ABC")
         for each in value
@@ -270,7 +269,7 @@ def substituted(values: tuple[Value, ...], known: Substitution) -> tuple[Value, 
 
 
 def substitute(value: Value, known: Substitution, receiver: Type | None = None) -> Value:
-    """A value with what its type parameters stand for, and with the receiver in place of what stands for it."""
+    """A value with values in place of type parameters, and the receiver in place of `Self`."""
     if not known and receiver is None:
         return value
     found: list[Value] = []

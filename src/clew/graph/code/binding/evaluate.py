@@ -1,4 +1,4 @@
-"""What expressions may be: each is evaluated when somebody asks, and its answer is kept until a file changes."""
+"""Values of expressions: each is evaluated when somebody asks, and its value is kept until a file changes."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
@@ -130,13 +130,14 @@ class Evaluator(Calls):
         return ()
 
     def of_global(self, source: Source, name: str) -> tuple[Named, ...]:
-        """A name that a file does not define where it is used: its own later, of its package, or built in."""
+        """The meanings of a name that a file uses and does not define above: defined later, of its package, or built
+        in."""
         paths = source.rules.around(source.path, self) if source.rules is not None else (source.path,)
         found = tuple(dict.fromkeys(each for path in paths for each in self.in_file(path, name)))
         return found or self.of_library(f"builtins.{name}")
 
     def definition(self, named: Named) -> Value:
-        """What a definition gives where its name is read."""
+        """The value of a definition where its name is read."""
         if not isinstance(named, Ref):
             return (named,)
         source = self.known_source(named.path)
@@ -148,7 +149,7 @@ class Evaluator(Calls):
         return self.symbol_value(named)
 
     def symbol_value(self, ref: Ref) -> Value:
-        """What a variable, constant or attribute may be."""
+        """The values of a variable, constant or attribute."""
         return self.once(self._symbols, ref, self._symbol_value, "symbol")
 
     def _symbol_value(self, ref: Ref) -> Value:
@@ -182,7 +183,7 @@ class Evaluator(Calls):
     # Members
 
     def member_value(self, value: Type, name: str) -> Value:
-        """What a member of a value may be."""
+        """The values of a member of a value."""
         if isinstance(value, ModuleValue):
             source = self.source(value.paths[0]) if value.paths else None
             anywhere = source or self.known_source(PREFIX + "builtins")
@@ -226,7 +227,7 @@ class Evaluator(Calls):
         return self.as_type(parameter.at.path, parts[3])
 
     def accessed(self, member: Member, value: Type) -> Value:
-        """What a member gives when it is read from a value: a method is bound to it, a property is called."""
+        """The value of a member that is read from a value: a method is bound to it, a property is called."""
         ref = member.ref
         source = self.known_source(ref.path)
         symbol, shape = source.symbol(ref.symbol), source.shape(ref.symbol)
@@ -245,7 +246,7 @@ class Evaluator(Calls):
         return found if shape.form & Form.INSTANCE or isinstance(value, Class) else self._described(found, value)
 
     def _described(self, value: Value, owner: Type) -> Value:
-        """What descriptors among values give when they are read from an instance."""
+        """The values after descriptors among them were read from an instance."""
         found: list[Value] = []
         for each in value:
             if isinstance(each, Getter):
@@ -294,7 +295,7 @@ class Evaluator(Calls):
         return self.iterated(self.value(source.path, parts[1]))
 
     def iterated(self, value: Value) -> Value:
-        """What iterating over values gives."""
+        """The items of values that are iterated over."""
         return joined(*(self._iterated(each) for each in value))
 
     def _iterated(self, value: Type) -> Value:
@@ -319,14 +320,14 @@ class Evaluator(Calls):
         return () if isinstance(value, Nothing) else (value,) if isinstance(value, Outside) else UNKNOWN
 
     def call_member(self, value: Type, name: str, path: str = "", arguments: tuple[int, ...] = ()) -> Value | None:
-        """What calling a method of a value gives; None where it has none."""
+        """The result of calling a method of a value; None where it has none."""
         found = self.member(value, name)
         if not found.members:
             return None
         return self.called(self.accessed(found.members[0], value), path, arguments)
 
     def positions(self, value: Instance) -> tuple[Value, ...] | None:
-        """The values at the positions of a tuple of fixed length; None for all else."""
+        """The values at the positions of a tuple of fixed length; None for any other value."""
         if value.of.path != PREFIX + "builtins" or not value.arguments:
             return None
         if self.known_source(value.of.path).symbol(value.of.symbol).name != "tuple":

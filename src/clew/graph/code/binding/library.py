@@ -1,4 +1,4 @@
-"""What Clew knows of the standard library of Python: the types through which values of a project pass.
+"""The part of Python's standard library that Clew knows: the types through which values of a project pass.
 
 It is written as stubs, which are read by the same reader as the files of a project. Only what hands on a value that it
 was given is here: containers, iterators, contexts, wrappers of functions. Everything else of the library is outside of
@@ -10,7 +10,7 @@ from functools import cache
 from clew.formats.code.facts.model import Reading
 
 PREFIX = "\0"
-"""How the paths of these modules begin."""
+"""The beginning of the paths of these modules."""
 
 _MODULES = {
     "builtins": '''
@@ -400,13 +400,13 @@ _OTHER_NAMES = {
 
 
 def library_module(name: str) -> str | None:
-    """The path of the description of a module; None for one that is not described."""
+    """The path of the stub of a module; None for a module without one."""
     name = _SAME.get(name, name)
     return PREFIX + name if name in _MODULES else None
 
 
 def other_name(name: str) -> str:
-    """The name under which a thing of the library is described."""
+    """The name under which the stubs have a symbol of the library."""
     module, _, own = name.rpartition(".")
     name = f"{_SAME.get(module, module)}.{own}"
     return _OTHER_NAMES.get(name, name)

@@ -16,11 +16,11 @@ _DEEPEST_IMPORT = 24
 """Modules through which one name is followed."""
 
 Named = Ref | ModuleValue | Outside
-"""What a name of a module may mean."""
+"""The meaning of a name of a module."""
 
 
 class Source:
-    """The record of a file with what is looked up in it again and again."""
+    """The record of a file, with indexes for repeated look-ups."""
 
     __slots__ = ("_members", "_numbers", "_sites", "_top", "facts", "imported", "path", "rules", "symbols")
 
@@ -49,7 +49,7 @@ class Source:
         return self.facts.names[number]
 
     def top(self, name: str) -> list[int]:
-        """The symbols of a name that stand in nothing."""
+        """The top-level symbols of a name."""
         if self._top is None:
             self._top = {}
             for number, symbol in enumerate(self.symbols):
@@ -67,7 +67,7 @@ class Source:
         return self._members.get(of, {})
 
     def imports(self, alias: str) -> list[int]:
-        """The imports of the whole file that bring a name."""
+        """The imports of a name that hold for the whole file."""
         if self.imported is None:
             self.imported = {}
             for number, each in enumerate(self.facts.imports):
@@ -86,7 +86,7 @@ class Source:
 
 
 class Namespaces:
-    """What files define at their top level and what they import, in one state of the project."""
+    """Definitions at the top level of files, and their imports, in one state of the project."""
 
     def __init__(self, file: CodeFile, aliases: Aliases | None = None) -> None:
         self.file = file
@@ -154,7 +154,7 @@ class Namespaces:
     # Names
 
     def module_of(self, imported: Imported, source: Source) -> Module:
-        """The files of the module that an import names; empty where it is none of the project's."""
+        """The files of the module that an import names; empty for a module outside of the project."""
         folder = posixpath.dirname(source.path)
         key = (folder, imported.module, imported.flags & How.TOP)
         if key not in self._modules:
@@ -168,7 +168,7 @@ class Namespaces:
         return self._modules[key]
 
     def imported(self, source: Source, number: int, depth: int = 0) -> tuple[Named, ...]:
-        """What an import brings."""
+        """The names that an import binds."""
         imported = source.facts.imports[number]
         module = self.module_of(imported, source)
         if not module:
@@ -187,7 +187,7 @@ class Namespaces:
         return self.of_library(f"{module}.{imported.name}")
 
     def of_library(self, name: str) -> tuple[Named, ...]:
-        """Something that the project does not define: the description of it where there is one."""
+        """A symbol that the project does not define: its stub if there is one."""
         module, _, own = other_name(name).rpartition(".")
         path = library_module(module)
         source = self.source(path) if path is not None else None
@@ -200,7 +200,7 @@ class Namespaces:
         return (Ref(path, numbers[-1]),)
 
     def named(self, module: Module, name: str, source: Source, depth: int = 0) -> tuple[Named, ...]:
-        """What a name of a module means: what its files define or import, or a module that is part of it."""
+        """The meanings of a name of a module: definitions and imports of its files, or a module in it."""
         if depth > _DEEPEST_IMPORT:
             return ()
         found: list[Named] = []
@@ -215,7 +215,7 @@ class Namespaces:
         return tuple(dict.fromkeys(found))
 
     def in_file(self, path: str, name: str, depth: int = 0) -> tuple[Named, ...]:
-        """What a name means at the top level of a file."""
+        """The meanings of a name at the top level of a file."""
         key = (path, name)
         known = self._named.get(key)
         if known is not None:

@@ -1,4 +1,4 @@
-"""Where imports of Python lead, and in which order members are looked for."""
+"""The rules of Python: targets of imports, and the order in which members are looked for."""
 
 import posixpath
 from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ class PythonRules:
         return (path,)
 
     def order(self, class_: object, bases: Sequence[Sequence[object]]) -> tuple[object, ...]:
-        """The C3 order; where there is none, the classes as they are met."""
+        """The C3 order; if there is none, the classes in the order in which they are met."""
         lists = [list(each) for each in bases if each]
         lists.append([each[0] for each in bases if each])
         found = [class_]

@@ -1,5 +1,5 @@
-"""What differs between languages when names are bound over several files: where imports lead, and in which order
-members are looked for. Everything else about a language is in its reader, which writes expressions."""
+"""The rules in which languages differ when names are bound over several files: targets of imports, and the order in
+which members are looked for. Everything else about a language is in its reader, which writes expressions."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,7 +13,7 @@ class Files(Protocol):
     def has(self, path: str) -> bool: ...
 
     def has_folder(self, folder: str) -> bool:
-        """Whether source files are somewhere below a folder."""
+        """True if there are source files somewhere below a folder."""
         ...
 
     def roots(self) -> tuple[str, ...]:
@@ -21,7 +21,7 @@ class Files(Protocol):
         ...
 
     def in_package(self, package: str, rules: str) -> tuple[str, ...]:
-        """The files that say they belong to a package."""
+        """The files of a package."""
         ...
 
     def in_folder(self, folder: str) -> tuple[str, ...]:
@@ -29,7 +29,7 @@ class Files(Protocol):
         ...
 
     def ending_with(self, end: str) -> tuple[str, ...]:
-        """Two files at most whose path is, or ends with, some folders and a name."""
+        """The files whose path is, or ends with, some folders and a name; at most two."""
         ...
 
     def leads_to(self, written: str, importer: str) -> tuple[str, ...]:
@@ -60,10 +60,10 @@ class LanguageRules(Protocol):
         ...
 
     def around(self, path: str, files: Files) -> Module:
-        """The files whose top-level names a file sees without importing them; with the file itself."""
+        """The files whose top-level names a file sees without an import, the file itself included."""
         ...
 
     def order(self, class_: object, bases: Sequence[Sequence[object]]) -> tuple[object, ...]:
-        """A class and all above it in the order in which a member is looked for; `bases` has the orders of those
-        directly above it."""
+        """A class and all its bases in the order in which a member is looked for; `bases` has the orders of the direct
+        bases."""
         ...

@@ -7,5 +7,5 @@ _RULES: dict[str, LanguageRules] = {rules.name: rules for rules in (PythonRules(
 
 
 def rules_of(name: str) -> LanguageRules | None:
-    """None for a language of which only names are read."""
+    """The rules of a language; None for one of which only names are read."""
     return _RULES.get(name)

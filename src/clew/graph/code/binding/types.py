@@ -1,4 +1,4 @@
-"""Values as binding knows them: what an expression may be, without running it."""
+"""Values as binding knows them: the types that an expression may have, without running it."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ class Instance(NamedTuple):
 
     of: Ref
     arguments: tuple["Value", ...] = ()
-    """What the type parameters of the class stand for; empty where that is not known."""
+    """The values of the type parameters of the class; empty where they are not known."""
     is_receiver: bool = False
     """It stands for the receiver of the method in which it is written: a call replaces it by what the method is called
     on."""
@@ -30,20 +30,20 @@ class Class(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function, and what it was taken from where it is a method."""
+    """A function, and the receiver from which it was read if it is a method."""
 
     of: Ref
     receiver: "Type | None" = None
 
 
 class Anonymous(NamedTuple):
-    """Something that can be called, of which only the result is known."""
+    """A callable of which only the result is known."""
 
     returns: "Value"
 
 
 class Getter(NamedTuple):
-    """A descriptor that gives this when it is read from an instance."""
+    """A descriptor with the value that it gives when it is read from an instance."""
 
     gives: "Value"
 

@@ -1,4 +1,4 @@
-"""Types that are written down: what an annotation says a value is."""
+"""Annotations: the values that a written type stands for."""
 
 from collections.abc import Callable
 
@@ -93,7 +93,7 @@ class TypesWritten(Classes):
         return self._type_of(ref, depth)
 
     def _special(self, named: Outside, source: Source, given: tuple[int, ...], depth: int) -> Value:
-        """A name that the project does not define, with what stands in the brackets behind it."""
+        """A name that the project does not define, with the types in the brackets after it."""
         name = other_name(named.name)
         if not name.startswith(_TYPING):
             return (named,)
@@ -144,7 +144,7 @@ class TypesWritten(Classes):
         return joined(*(self._type(source.path, each, depth + 1) for each in values[1:]))
 
     def _value_type(self, source: Source, number: int, depth: int) -> Value:
-        """Anything else that gives classes, such as a call."""
+        """Any other expression whose value is a class, such as a call."""
         found = self.value(source.path, number)
         return joined(*((_instance_of(each) if isinstance(each, Class) else UNKNOWN) for each in found)) or UNKNOWN
 

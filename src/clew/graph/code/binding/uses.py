@@ -50,7 +50,7 @@ class Uses(NamedTuple):
 
 
 class Binder(Evaluator):
-    """Answers who uses a symbol. One thread at a time may use it."""
+    """Finds the uses of a symbol. Not safe for several threads at once."""
 
     def __init__(self, file: CodeFile, aliases: Aliases | None = None) -> None:
         super().__init__(file, aliases)
@@ -98,7 +98,7 @@ class Binder(Evaluator):
     # What a site means
 
     def meant(self, source: Source, expression: int, kind: SiteKind) -> tuple[Named, ...]:
-        """The definitions that a site means; none where nothing is known of its receiver."""
+        """The definitions that a site may mean; none if nothing is known of its receiver."""
         if expression == NO_EXPRESSION:
             return ()
         parts = source.expression(expression)
@@ -130,7 +130,8 @@ class Binder(Evaluator):
         return found
 
     def _fixture(self, source: Source, name: str) -> tuple[Named, ...]:
-        """The function whose value a test gets by a name: of its file, or of the nearest `conftest.py` above it."""
+        """The fixture whose value a test gets by a parameter's name: of its file, or of the nearest `conftest.py` above
+        it."""
         folder = source.path.rpartition("/")[0]
         paths = [source.path]
         while True:
@@ -172,7 +173,7 @@ class Binder(Evaluator):
     # Sites that are not bound
 
     def _is_loose(self, source: Source, expression: int, kind: int) -> bool:
-        """Whether nothing is known of a receiver, so that the site may use anything of its name."""
+        """True if nothing is known of a receiver, so that the site may use anything of its name."""
         if kind in _BY_TEXT or kind in (SiteKind.IMPORT, SiteKind.EXPORT):
             return False
         if expression == NO_EXPRESSION:
@@ -206,7 +207,7 @@ class Binder(Evaluator):
     # Overriding
 
     def _overriding(self, target: Ref) -> Iterator[Use]:
-        """The definitions of the name in classes below the one whose member the symbol is."""
+        """The definitions that override a member in classes below its own."""
         source = self.known_source(target.path)
         symbol = source.symbol(target.symbol)
         if symbol.parent == MODULE or source.symbol(symbol.parent).kind != CLASS or symbol.name.startswith("__"):

@@ -65,7 +65,7 @@ class Dreams:
     # For callers
 
     def queried(self) -> None:
-        """A question ends a dream that was started so; what it has done stays."""
+        """Stop a dream because of a question, if it was started so; finished steps stay."""
         if self._abort_on_query and not self._ended.is_set():
             self.stop("a question came")
 
@@ -86,7 +86,7 @@ class Dreams:
     # Starting
 
     def begin(self, view: "MemoryView", options: DreamRequest) -> tuple[DreamRecord, bool]:
-        """The run that is to be carried out, and whether it goes on with an earlier one. Conflict where one runs."""
+        """The run to carry out, and whether it continues an earlier one. Conflict if one is under way."""
         store = self._service.home.store
         steps = tuple(NREM if options.phase == "nrem" else REM if options.phase == "rem" else STEPS)
         with self._lock:
@@ -123,7 +123,7 @@ class Dreams:
         return any(job.id == run.job for job in self._service.home.store.jobs(state="running"))
 
     def start(self, run: DreamRecord, options: DreamRequest) -> None:
-        """Carry a run out in a thread of its own."""
+        """Carry out a run in a thread of its own."""
 
         def work() -> None:
             try:
@@ -195,7 +195,7 @@ class Dreams:
     def _carried(
         self, view: "MemoryView", run: DreamRecord, step: str, options: DreamRequest, give_way: Callable[[], None]
     ) -> DreamRecord:
-        """Carry out one step, and write what it found together with that it is done."""
+        """Carry out one step, and write its results together with a note that it is done."""
         marks = CognitionRecords(view).get(_MARKS, Marks) or Marks()
         found = STEPS[step](view, marks, options.synthetic_query_count, give_way)
         with view.changes.make(KIND, KIND, f"dream, step {step}") as change:
@@ -216,7 +216,7 @@ class Dreams:
         return run
 
     def _checked(self, view: "MemoryView", run: DreamRecord, give_way: Callable[[], None]) -> DreamRecord:
-        """Compare recall with that before, and take the run back where it dropped."""
+        """Compare recall with that before the run, and take the run back if it dropped."""
         check, dropped = compare(run.before, recall_of(view, give_way))
         kept: list[str] = []
         for hash in reversed(run.changes) if dropped else ():
@@ -360,7 +360,7 @@ def activity(view: "MemoryView") -> int:
 def trigger(
     view: "MemoryView", options: DreamRequest, *, blocking: bool, report: Report, check: Callable[[], None]
 ) -> Dreamed:
-    """Start a dream; one that waits for its end tells its steps, also those of a dream that runs already."""
+    """Start a dream; with `blocking`, report its steps until it ends, also those of a dream under way."""
     dreams = view.service.dreams
     wait = dreams.cooldown(view)
     if wait and not options.force:

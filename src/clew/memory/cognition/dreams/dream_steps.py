@@ -63,7 +63,7 @@ Step = Callable[["MemoryView", Marks, int, Yield], StepResult]
 
 
 def judge_pairs(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> StepResult:
-    """Compare what was written since the last dream with what is nearest to it, now that vectors are made."""
+    """Compare memories written since the last dream with the nearest ones, now that they have vectors."""
     index = view.library.index
     written = index.written_after(marks.judged, view.viewer, most)
     # What is not looked at now is left for the next dream.
@@ -96,7 +96,7 @@ def judge_pairs(view: "MemoryView", marks: Marks, most: int, give_way: Yield) ->
 
 
 def _settled(view: "MemoryView", id: str) -> set[str]:
-    """Memories whose relation to one is settled; mere likeness and order in time settle nothing."""
+    """Memories whose relation to one is settled; similarity and order in time do not settle it."""
     links = view.library.index.links([id])
     return {
         end
@@ -164,7 +164,8 @@ def find_stale(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> 
 
 
 def propose_links(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> StepResult:
-    """Nodes of the graph that a memory names and does not cite yet, and far memories that share what they are about."""
+    """Links to nodes of the graph that a memory names and does not cite yet, and between distant memories about the
+    same nodes."""
     places, proposals = view.places(), []
     memories = [memory for memory, _ in view.library.latest(most)]
     for memory in memories:
@@ -243,7 +244,7 @@ STEPS: dict[str, Step] = {**NREM, **REM}
 
 
 def write(view: "MemoryView", change: "ChangeWriter", found: StepResult) -> None:
-    """Write what a step found; a link that somebody deleted meanwhile is not brought back."""
+    """Write the results of a step; a link that somebody deleted is not brought back."""
     for link in {link.id: link for link in found.links}.values():
         is_new = link.origin in (SHORTCUT, _CO_USE) or link.kind is MemoryLinkKind.CONTRADICTS
         if is_new or change.present("link", link.id) is not None:

@@ -48,7 +48,7 @@ def save_question(view: "MemoryView", query: str, expected: tuple[str, ...]) -> 
 
 
 def recall_of(view: "MemoryView", give_way: Callable[[], None]) -> dict[str, float]:
-    """The share of each saved question's memories that are found, of those questions whose memories are still there."""
+    """The share of memories that are found for each saved question, of those questions whose memories still exist."""
     found: dict[str, float] = {}
     for record in view.service.home.store.scan(QUESTIONS, limit=_MOST):
         give_way()
@@ -66,7 +66,7 @@ def _chance(worse: int, changed: int) -> float:
 
 
 def compare(before: dict[str, float], after: dict[str, float]) -> tuple[RecallCheck, bool]:
-    """The two beside each other, and whether the drop is more than chance: a sign test at 5 %."""
+    """Recall before and after, and whether the drop is more than chance: a sign test at 5 %."""
     both = [id for id in before if id in after]
     worse = sum(after[id] < before[id] for id in both)
     better = sum(after[id] > before[id] for id in both)

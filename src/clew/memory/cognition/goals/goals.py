@@ -53,7 +53,7 @@ class SubGoals(SampledAnswer, frozen=True, kw_only=True):
 
 
 def shared(view: "MemoryView") -> MemoryReader:
-    """The library as everybody sees it: a goal is shown to all, so it contains no private memories."""
+    """The library with the memories that everybody may see, because a goal is shown to all."""
     return MemoryReader(view.service.home, Viewer(folder=view.viewer.folder))
 
 
@@ -62,7 +62,7 @@ def north_star(view: "MemoryView") -> Goal | None:
 
 
 def exemplars(view: "MemoryView", goal: Goal | None) -> list[Memory]:
-    """The memories that stand for a goal, of those that are still there."""
+    """The existing memories that represent the goal."""
     return [] if goal is None else list(shared(view).get_many(goal.exemplars).values())
 
 

@@ -108,7 +108,7 @@ def _each(memories: Sequence[Memory]) -> list[Memory]:
 
 
 def _chosen(view: "MemoryView", strategy: VectorStrategy) -> str:
-    """Adaptive weighs by synergy once there is feedback to weigh by."""
+    """The weights of a strategy. The adaptive one weighs by synergy once there is feedback, and evenly before that."""
     if strategy != "adaptive":
         return strategy
     return "synergy_weighted" if has_feedback(view) else "cosine"
@@ -190,7 +190,7 @@ class _Measure:
         return cosine(one, other)
 
     def _form(self, pairs: Sequence[tuple[int, float, float]], left: int, right: int) -> float:
-        """Each space times each other one, as far as the two go together."""
+        """The product of each space with each other one, weighted by their synergy."""
         return sum(
             float(p[left])
             * float(q[right])

@@ -115,7 +115,8 @@ class MetaLog(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def base_lambdas(view: "MemoryView") -> Lambdas:
-    """By the stage of the memory: what is new counts at first, what fits in later."""
+    """The weights of novelty and similarity by the stage of the memory: at first novelty counts more, later
+    similarity."""
     count = view.library.index.count(view.viewer)
     return Lambdas(*STAGE_WEIGHTS[stage_of(count)])
 
@@ -300,7 +301,7 @@ def _by_signal(known: list[MemoryUse]) -> dict[str, float | None]:
 
 
 def recalibrate(view: "MemoryView", asked: LambdaRecalibration) -> Recalibrated:
-    """Move the lambdas towards what happened: one step along the mean error, or the best of all by a search."""
+    """Move the weights towards the outcomes: one step along the mean error, or the best of all by a search."""
     known, weights = observed(view).outcomes(asked.domain), lambdas(view)
     if len(known) < FEWEST:
         return _recalibrated(known, weights, weights, "none", dry_run=asked.dry_run)

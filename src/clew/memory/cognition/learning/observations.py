@@ -67,7 +67,7 @@ class Prediction(msgspec.Struct):
 
 
 class MemoryUse(msgspec.Struct, frozen=True):
-    """A prediction whose outcome is known."""
+    """A prediction with a known outcome."""
 
     at: str
     domain: str
@@ -105,8 +105,8 @@ class Observations:
         return self
 
     def _news(self, home: "Home") -> list[tuple[int, Record]]:
-        """The events since the last reading, the latest first; at the first reading, as far back as predictions are
-        stored, whatever else was written since."""
+        """The events since the last reading, latest first; at the first reading, those of as many days as predictions
+        are stored."""
         if not self._seq:
             # What happened before the first of these questions says nothing about what they showed.
             first, last = home.index.exchanges_from(_MOST)
@@ -168,7 +168,7 @@ class Observations:
             _settled(prediction, "told", float(change.details["actual"]), at, hash)
 
     def _restored(self, home: "Home", hash: str, change: ChangeRecord) -> None:
-        """A change was undone: what it settled is open again, and what it had stored was taken back."""
+        """Undo the effect of a change that was undone: its outcomes are open again, and its observations removed."""
         undone = {change.details.get("of"), *change.details.get("with", ())} - {None}
         for each in self._predictions:
             if each.settled_by in undone:
@@ -188,7 +188,7 @@ class Observations:
     def _settle(
         self, memories: Sequence[str], kind: Kind, at: str, *, session: str | None = None, by: str | None = None
     ) -> None:
-        """The outcome of what was shown of some memories within a day."""
+        """The outcomes of memories that were shown within a day."""
         wanted, oldest = set(memories), moment_of(at) - KEPT
         for each in self._predictions:
             if each.outcome is not None or each.memory not in wanted or moment_of(each.at) < oldest:
@@ -205,7 +205,7 @@ class Observations:
             return [each for each in reversed(self._predictions) if each.outcome is None][:limit]
 
     def outcomes(self, domain: str | None = None, since: datetime | None = None) -> list[MemoryUse]:
-        """The outcomes that are known by now, in the order in which the memories were shown."""
+        """The known outcomes, in the order in which the memories were shown."""
         with self._lock:
             return [
                 MemoryUse(each.at, each.domain, each.similarity, each.novelty, each.actual, each.outcome)

@@ -1,1 +1,1 @@
-"""From what happened in a session to memories, without a language model."""
+"""Memories from the events of a session, without a language model."""

@@ -1,4 +1,4 @@
-"""From events to memories, without a language model: only what has a form that can be recognised.
+"""From events to memories, without a language model: only statements in a recognisable form.
 
 | what | from |
 |---|---|
@@ -51,7 +51,7 @@ class Capture:
         """Events of another project of the repository become episodes only: its files are not read here."""
 
     def handle(self, event: HookEvent) -> None:
-        """Take an event into the memory, once."""
+        """Handle an event once."""
         if event.is_read:
             return
         if event.kind == "stop" and event.transcript and not event.text:

@@ -1,4 +1,4 @@
-"""Commits that were made in a session: what was done, in the words of its author."""
+"""Commits made in a session, as memories in the words of their authors."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Episodes: what happened in a session, one for each event. They are searched on request and never injected.
+"""Episodes: events of a session as memories, one for each event. They are searched on request and never injected.
 
 An episode's id follows from the session, the kind of event and the turn, so an event that two hooks report, or that is
 handled again after a kill, is one episode.
@@ -36,7 +36,7 @@ class Episodes:
         return self._free_id(event) is None
 
     def add(self, event: HookEvent, **more: object) -> Memory | None:
-        """The episode of an event; None where there is one already."""
+        """The episode of an event; None if it exists already."""
         id = self._free_id(event)
         if id is None:
             return None
@@ -48,7 +48,7 @@ class Episodes:
         return episode
 
     def note(self, episode: Memory, **more: object) -> None:
-        """Add to what is known of an episode."""
+        """Add details to an episode."""
         changed = msgspec.structs.replace(episode, metadata={**episode.metadata, **more})
         self._home.store.put(MEMORIES, episode.id, changed, actor=ACTOR, reason="what a run showed")
 

@@ -1,4 +1,4 @@
-"""Requirements that were changed in a turn: those of the edited files whose text is not that of the last commit."""
+"""Requirements changed in a turn: those of the edited files whose text differs from the last commit."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""A test that failed and passes again after an edit: what broke it, and what mended it.
+"""Tests that failed and pass again after an edit: the edit that broke them, and the edit that fixed them.
 
 Whether a run failed is decided by its exit code, or by the reports of test runs that the project reads. The words that
 a command prints are never looked at.
@@ -39,7 +39,7 @@ class Mended(msgspec.Struct, frozen=True):
 
 def test_run(command: str) -> str | None:
     """The part of a command that runs tests, without its options: the same for `pytest -q tests/a.py` and `pytest
-    tests/a.py`. None for a command that runs none."""
+    tests/a.py`. None for any other command."""
     for part in _PARTS.split(command):
         words = [word for word in part.split() if not word.startswith("-") and "=" not in word]
         if not words:

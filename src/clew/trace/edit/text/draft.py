@@ -180,7 +180,7 @@ class ChangeDraft:
         self._files: dict[str, bytes] = {}
         self._line_starts: dict[str, list[int]] = {}
         self.notes: list[str] = []
-        """What the author of the change should know."""
+        """Notes for the author of the change."""
 
     # Reading
 

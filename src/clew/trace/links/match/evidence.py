@@ -59,7 +59,7 @@ class LinksByPlace:
         """`paths` are the files of the project; the links of the nodes in `without` are taken for unknown."""
         self._files = FilesByName(paths)
         self._imported_by: dict[tuple[str, str], dict[str, str]] = {}
-        """What files import that were asked about, by path and version: each has several units."""
+        """Imports of the files that were asked about, by path and version: each has several units."""
         self._by_file: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._by_folder: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._by_function: defaultdict[str, Counter[str]] = defaultdict(Counter)

@@ -68,7 +68,7 @@ class Preparation:
         self._folder = folder
         self._vectors: Vectors | None = None
         self.problem: str | None = None
-        """Why meaning cannot be compared in this process."""
+        """The reason why meaning cannot be compared in this process."""
         self._state: str | None = None
         self._requirements: tuple[Node, ...] = ()
         self._background: tuple[LinkUnit, ...] = ()
@@ -78,7 +78,7 @@ class Preparation:
         """With meaning, and by words alone."""
         self._reader = _Reader()
         self._waiting: tuple[Vectors, Callable[[], Sequence[str]]] | None = None
-        """What is to be read for meaning once the answer is given."""
+        """The texts to embed once the answer is given."""
 
     def prepare(self, asked: Sequence[LinkUnit], patient: bool, progress: Progress | None) -> MatchCandidates:
         if self._state != self._graph.state.fingerprint:
