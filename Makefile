@@ -10,7 +10,7 @@ PORT ?= 8484
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print "PYTEST_DEBUG_TEMPROOT=/dev/shm"}')
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: all run test lint types check check-operation bench bench-code bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential exchange attack properties quiet clients packaging release sbom browser docs lock clean
+.PHONY: all run test lint types check check-operation bench bench-code bench-kb bench-links bench-memory bench-page bench-retrieval bench-story conformance differential exchange attack properties quiet clients packaging release sbom browser docs lock clean
 
 all: $(STAMP)
 
@@ -65,6 +65,9 @@ bench-memory: $(STAMP) ## the memory: recall, gate, judge, scrub, speed
 
 bench-page: $(STAMP) ## the page on 100,000 sections and 100,000 memories
 	@$(BIN)/python -m benchmarks.page_scale
+
+bench-story: $(STAMP) ## stories of lines, symbols and questions; CLONES=FOLDER holds the repositories, MISSES=1 prints what is missed
+	@$(BIN)/python -m benchmarks.story --clones $(CLONES) $(if $(MISSES),--misses)
 
 conformance: $(STAMP) ## run the official protocol suite
 	@$(BIN)/python -m tests.conformance
