@@ -227,7 +227,7 @@ class Context:
 
     @lazy
     def parse_cache(self) -> "ParseCache | None":
-        """The records that readers made of files before; None where it cannot be used: then every file is read."""
+        """Records that readers made of files before; None if the cache cannot be used and every file is read."""
         from clew.derived.parse_cache import ParseCache
 
         if self.store is None:

@@ -1,4 +1,4 @@
-"""The calls that are under way, to which work in the background gives way, and the latest ones, for the page."""
+"""The calls under way, for which background work pauses, and the latest calls, for the page."""
 
 import threading
 import time
@@ -33,7 +33,7 @@ class Traffic:
         return self._call
 
     def aside(self) -> "Counted":
-        """A call that waits for work in the background itself: nothing has to give way to it."""
+        """A call that waits for background work itself: the work does not pause for it."""
         return self._aside
 
     def count(self, by: int) -> None:
@@ -43,7 +43,8 @@ class Traffic:
 
 
 class Counted:
-    """A block that counts as long as it lasts. Every call enters one, so it is no generator, and one serves all."""
+    """A block that counts as a call while it lasts. One object serves all calls and is not a generator, because every
+    call enters it."""
 
     __slots__ = ("_by", "_count")
 

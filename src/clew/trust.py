@@ -1,4 +1,4 @@
-"""The keys and services that a project may not use on its own, by the grants that the user gives it.
+"""The keys and services in a project's configuration that work only with a grant of the user.
 
 `configuration` is about clew.toml: a key that is not on the list of harmless ones counts where the user's own
 configuration holds it, or where the user has trusted the project, for exactly these keys and values. The other grants
@@ -114,7 +114,7 @@ class ConfigurationTrust(msgspec.Struct, frozen=True):
 
     @property
     def note(self) -> str | None:
-        """A note for the user about keys that do not count; None where all count."""
+        """A note for the user about keys without effect; None if all have effect."""
         if not self.ignored:
             return None
         named = ", ".join(f"`{key}`" for key in self.ignored)
@@ -123,14 +123,14 @@ class ConfigurationTrust(msgspec.Struct, frozen=True):
         return f"{named} of this project's clew.toml {used}, because {why}. `clew trust` shows and allows it."
 
     def require(self, what: str) -> None:
-        """Refused for what only a trusted project may do."""
+        """Refused without trust in the project."""
         if not self.is_trusted:
             changed = "changed since you trusted it" if self.state == "changed" else "is not trusted"
             raise Refused(f"{what}, and the project at '{self.root}' {changed}.", hint="Look at it, then `clew trust`.")
 
 
 def trust_of(root: Path, said: Mapping[str, Any]) -> ConfigurationTrust:
-    """The trust in a project whose clew.toml says this."""
+    """The trust in a project with this clew.toml."""
     asked = reserved_keys(said)
     try:
         record = read_records().projects.get(str(root))
@@ -188,7 +188,7 @@ def record(trust: ConfigurationTrust, now: datetime) -> None:
 
 
 def revoke(root: Path, grants: Collection[Grant] = tuple(Grant)) -> tuple[Grant, ...]:
-    """Take grants of a project back; those that it had."""
+    """Revoke grants of a project; returns those that it had."""
     with _alone():
         records, key = read_records(), path_of(root)
         names = records.grants.get(key, {})
@@ -225,7 +225,7 @@ def user_configuration() -> Path:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """The recorded trust cannot change during the block: what is read in it is still true when it is written."""
+    """Lock the record of trust during the block: a value read in it is still true when it is written."""
     from clew.edit.locking import locked
     from clew.edit.replacing import translated
 

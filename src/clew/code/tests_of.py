@@ -184,7 +184,7 @@ def _farther(step: _Step) -> _Step:
 
 
 def is_test(source: Source, place: int) -> bool:
-    """Whether a definition in a file of tests is a test."""
+    """True if a definition in a file of tests is a test."""
     symbol = source.symbol(place)
     if symbol.kind not in CALLABLES:
         return False

@@ -1,4 +1,4 @@
-"""The store: what was authored through Clew and lives nowhere else.
+"""The store: data that was authored through Clew and is in no other place.
 
 One interface, several engines. `tests/store/test_contract_*.py` are the same for all of them.
 
@@ -98,12 +98,12 @@ class Transaction(Protocol):
         ...
 
     def delete(self, collection: str, id: str, *, if_version: int | None = None) -> Tombstone:
-        """Hide a record behind a tombstone; NotFound where there is none."""
+        """Hide a record behind a tombstone; NotFound if there is no record."""
         ...
 
     def restore(self, collection: str, id: str) -> Record:
-        """Bring back what was deleted last under this id; NotFound where there is no tombstone, Conflict where the
-        id is in use again."""
+        """Bring back the last deleted record with this id; NotFound if there is no tombstone, Conflict if the id is in
+        use again."""
         ...
 
     def get(self, collection: str, id: str) -> Record | None: ...
@@ -111,7 +111,8 @@ class Transaction(Protocol):
 
 class Store(Protocol):
     def transaction(self, *, actor: str, reason: str = "") -> AbstractContextManager[Transaction]:
-        """One at a time in each thread: inside the block every other write to the store is refused with StoreError."""
+        """A transaction; one at a time in each thread. Inside the block every other write to the store is refused with
+        StoreError."""
         ...
 
     def put(
@@ -123,8 +124,8 @@ class Store(Protocol):
     def get(self, collection: str, id: str) -> Record | None: ...
 
     def get_many(self, collection: str, ids: Iterable[str], *, damaged: "Damaged | None" = None) -> dict[str, Record]:
-        """The records that are there, in the order of the ids. All are of one moment. A damaged one is StoreCorrupt,
-        unless `damaged` takes its error: then it is left out, and the others are given."""
+        """The existing records, in the order of the ids, all of one moment. A damaged one is StoreCorrupt, unless
+        `damaged` takes its error: then it is left out, and the others are returned."""
         ...
 
     def scan(
@@ -137,8 +138,8 @@ class Store(Protocol):
     def count(self, collection: str) -> int: ...
 
     def mark(self) -> object:
-        """Another value after every write of anybody, for who keeps what was read; None where the store cannot tell
-        without being asked for the records themselves."""
+        """A value that changes with every write by anybody, for callers with caches; None if the store cannot tell
+        without reading records."""
         ...
 
     def events(
@@ -166,8 +167,8 @@ class Store(Protocol):
         ...
 
     def renew_job(self, id: str) -> None:
-        """Say that the work goes on, without news of it: progress stays as it is, and so does a request to stop, which
-        only the worker can meet. A job that has ended stays as it is."""
+        """Say that the work goes on, without news: progress stays as it is, and so does a request to stop, which only
+        the worker can meet. A job that has ended stays as it is."""
         ...
 
     def finish_job(self, id: str, *, state: str = "done", message: str = "", done: int | None = None) -> Job:
@@ -184,24 +185,24 @@ class Store(Protocol):
         ...
 
     def setting(self, name: str, default: bytes) -> bytes:
-        """The value under this name; the first caller's default is kept and returned to everyone after."""
+        """The value under this name; the first caller's default is stored and returned to everyone after."""
         ...
 
     def rewrite(self, edit: Rewrite) -> int:
-        """Pass every value that was ever stored, and every reason, through `edit`, and keep what it returns: also in
+        """Pass every value that was ever stored, and every reason, through `edit`, and store the result: also in
         tombstones, events and the messages of jobs, which have no collection. A record without a value is deleted; its
-        events stay, with id and time. How many rows changed. It cannot be undone, and it is for purging only."""
+        events stay, with id and time. Returns the number of changed rows. It cannot be undone, and it is for purging
+        only."""
         ...
 
     def erase(self, collection: str, ids: Iterable[str]) -> list[str]:
-        """Take out for good what was deleted under these ids: the tombstones, and the values in the events, which stay
-        with id, time and reason. A record that is there is left alone. The ids that were erased; it cannot be
-        undone."""
+        """Remove deleted values for good: the tombstones of these ids, and the values in their events, which stay with
+        id, time and reason. An existing record stays. Returns the ids that were erased; it cannot be undone."""
         ...
 
     def compact(self, *, waits: bool = True) -> None:
-        """Leave no byte of what was deleted or replaced in the store's files. StoreBusy where others use the store all
-        the time, or for more than a moment where it `waits` for nobody."""
+        """Leave no byte of deleted or replaced values in the store's files. StoreBusy if others use the store all the
+        time, or at all if it `waits` for nobody."""
         ...
 
     def describe(self, *, counts: bool = True) -> Mapping[str, Any]:
@@ -214,5 +215,5 @@ class Store(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the store. A call under way in another thread ends normally; any later one is StoreError."""
+        """Close the store. A call under way in another thread ends normally; any later one is StoreError."""
         ...

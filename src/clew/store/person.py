@@ -1,4 +1,4 @@
-"""On whose behalf the work of a call is done, where that is known: a token's owner behind a server of a team.
+"""The person for whom a call is carried out, if it is known: a token's owner behind a server of a team.
 
 The authenticated name comes first in the actor of every event, before the name that the caller gives itself.
 """

@@ -116,12 +116,12 @@ class ReplicatedStore:
 
     @property
     def principal(self) -> str | None:
-        """The user as the database knows them; None before it was ever reached."""
+        """The user's name in the database; None before the first connection."""
         return self._remote.principal if self._remote is not None else None
 
     @property
     def may_write(self) -> bool:
-        """True if the database takes writes of this user, or was never asked."""
+        """True if the user may write to the database, or if it was never asked."""
         return self._remote is None or self._remote.may_write
 
     @property
@@ -133,7 +133,7 @@ class ReplicatedStore:
 
     @property
     def stale(self) -> str | None:
-        """A message for readers: since when the database does not answer; None while it does."""
+        """A message for readers: the time since which the database does not answer; None while it does."""
         return self._stale
 
     def follow(self, wakers: Callable[[], Waker]) -> None:
@@ -143,8 +143,8 @@ class ReplicatedStore:
                 self._follower = _Follower(self, wakers)
 
     def pull(self) -> int:
-        """Copy what came since; how many events. StoreUnreachable where the database does not answer, StoreTooNew where
-        an owner has taken a step meanwhile that this version does not know how to work with."""
+        """Copy new events; returns their number. StoreUnreachable if the database does not answer, StoreTooNew if an
+        owner took a migration step that this version does not know."""
         with self._pulling:
             try:
                 copied = self._pulled(self._opened())
@@ -172,7 +172,7 @@ class ReplicatedStore:
                 log.warning("%s", error)
 
     def _in_step(self) -> None:
-        """Copy what came since, unless that was just done or cannot be."""
+        """Copy new events, unless that was just done or is impossible."""
         now = time.monotonic()
         if now - self._asked_at < self._fresh or now < self._rest_until:
             return
@@ -231,7 +231,7 @@ class ReplicatedStore:
         self._version_after = time.monotonic() + VERSION_SECONDS
 
     def _has_followed_purges(self, remote: "PostgresStore") -> bool:
-        """Take over again what purges changed, and leave no byte of what it was. False where another process did so
+        """Copy records again that purges changed, and leave no byte of the former ones. False if another process did so
         at the same time, and this one has to look again."""
         with self._local.asking() as connection:
             before = _place(connection)
@@ -254,7 +254,7 @@ class ReplicatedStore:
         return True
 
     def _clean(self) -> None:
-        """Leave no byte of what was replaced. Where others use the copy all the time, it is tried again later."""
+        """Leave no byte of replaced records. If others use the copy all the time, it is tried again later."""
         unclean = self._local.found_setting(_UNCLEAN)
         if not unclean or time.monotonic() < self._clean_after:
             return
@@ -294,8 +294,8 @@ class ReplicatedStore:
         self._checked = True
 
     def _compared(self, remote: "PostgresStore", first: int, last: int) -> str:
-        """Compare the blocks from one to another, and copy again what is not as in the database; what differed, empty
-        where nothing did. What the database has besides, and comes later, is not looked for."""
+        """Compare the blocks from one to another, and copy again those that differ; returns the differences. Events of
+        the database that are missing here because they are newer do not count."""
         with self._local.asking() as connection:
             mark = _place(connection)
         last = min(last, block_of(mark.seq))
@@ -344,7 +344,7 @@ class ReplicatedStore:
             self._differed = said or self._differed
 
     def _renew(self, remote: "PostgresStore") -> None:
-        """Make the copy anew, and leave no byte of what it held."""
+        """Make the copy again, and leave no byte of the former one."""
         _, last = remote.purged(after=0)
         with self._local.moving() as connection:
             for table in ("tombstones", "entries", "events", "settings"):

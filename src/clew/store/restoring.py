@@ -23,7 +23,7 @@ _LOCK = "restoring.lock"
 
 @contextmanager
 def private_folder(root: Path) -> Iterator[Path]:
-    """A new folder in the state folder of the project at `root`. It goes when the block ends. StoreBusy where another
+    """A new folder in the state folder of the project at `root`, deleted when the block ends. StoreBusy if another
     restore is under way."""
     state = root / STATE_FOLDER
     folder = state / FOLDER
@@ -47,8 +47,8 @@ def private_folder(root: Path) -> Iterator[Path]:
 
 
 def delete_leftover(state: Path) -> bool:
-    """Delete what a killed restore left in a state folder; whether there was something. The copy of a restore that is
-    still under way stays."""
+    """Delete the folder of a killed restore; returns whether there was one. The folder of a restore that is under way
+    stays."""
     folder = state / FOLDER
     if not os.path.lexists(folder):
         return False

@@ -1,4 +1,4 @@
-"""Moving what was authored from one store to another: history, records, deletions and settings.
+"""Moving authored data from one store to another: history, records, deletions and settings.
 
 An event is known by its collection, id and version, which never mean two things. So a copy can be interrupted and
 repeated: what is there already is compared, and only what is missing is written. The source is only read.
@@ -58,7 +58,7 @@ class CopyPlan(msgspec.Struct, frozen=True):
 
 
 def plan(source: Store, target: Store, wanted: Wanted = everything) -> CopyPlan:
-    """Compare both sides, and only read. Conflict where the target holds what the source does not have."""
+    """Compare both sides without writing. Conflict if the target has writes that the source does not have."""
     return CopyPlan(_known(source, target, wanted), _settings(source, target))
 
 
@@ -69,9 +69,9 @@ def copy(
     report: Report = lambda _, __: None,
     planned: CopyPlan | None = None,
 ) -> Copied:
-    """Copy the wanted collections, and verify that both sides hold the same. Conflict, before anything is written,
-    where the target holds writes that the source does not have. Where several copies are made together, all of them are
-    `planned` before the first one is written."""
+    """Copy the wanted collections, and verify that both sides are equal. Conflict, before anything is written, if the
+    target has writes that the source does not have. If several copies are made together, all of them are `planned`
+    before the first one is written."""
     if planned is None:
         planned = plan(source, target, wanted)
     with target.moving() as connection:
@@ -155,7 +155,7 @@ def _copy_entries(source: Store, target: Store, wanted: Wanted, report: Report) 
 
 
 def _copy_tombstones(source: Store, target: Store, wanted: Wanted, report: Report) -> None:
-    """All again: a record that was restored in the source has none any more."""
+    """Copy all tombstones again: a record that was restored in the source has none any more."""
     rows = [row for batch in _batches(source, "tombstones", "number", _TOMBSTONE, wanted) for row in batch]
     with target.moving() as connection:
         old = [row[:2] for row in connection.execute("SELECT collection, id FROM tombstones").fetchall()]

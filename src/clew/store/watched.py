@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 def watched(store: Store | None, kind: str, work: Callable[[Progress], T], progress: Progress) -> T:
-    """Do the work, as a job once it reports that there is something to do. Without a store the work is still done."""
+    """Do the work, as a job once it reports that there is something to do. Without a store the work is done as well."""
     if store is None:
         return work(progress)
     reporting = _Reporting(store, kind, progress)
@@ -44,7 +44,7 @@ def watched(store: Store | None, kind: str, work: Callable[[Progress], T], progr
 
 @contextmanager
 def renewed(store: Store, id: str) -> Iterator[None]:
-    """Keep the job alive during the block, however long it says nothing."""
+    """Keep the job alive during the block, even if it reports nothing."""
     ended = threading.Event()
 
     def renew() -> None:

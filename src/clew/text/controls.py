@@ -1,4 +1,5 @@
-"""Characters that a terminal, a spreadsheet or a reader obeys instead of showing them, made visible and harmless."""
+"""Control characters that a terminal, a spreadsheet or a reader obeys instead of showing them, made visible and
+harmless."""
 
 import re
 
@@ -15,8 +16,8 @@ _SPACE, _DELETE = 0x20, 0x7F
 
 
 def printable(text: str) -> str:
-    """A text of others, with a visible sign for each control character that a terminal would obey: ESC as ␛, a turn of
-    direction as ⟨U+202E⟩. Tabs and line ends stay."""
+    """A text from files, with a visible sign for each control character that a terminal would obey: ESC as ␛, a change
+    of direction as ⟨U+202E⟩. Tabs and line ends stay."""
     return _OBEYED.sub(_visible, text)
 
 
@@ -28,13 +29,13 @@ def _visible(match: re.Match[str]) -> str:
 
 
 def control_in(text: str) -> str | None:
-    """The first character that a text of one line may not hold, as its number; None for a good one."""
+    """The number of the first character that a text of one line must not contain; None if there is none."""
     found = _NOT_ON_ONE_LINE.search(text)
     return f"U+{ord(found[0]):04X}" if found is not None else None
 
 
 def pretty_json(value: object) -> str:
-    """A value as JSON for a terminal or a file: what would be obeyed is escaped, so the data stays what it is."""
+    """A value as JSON for a terminal or a file. Control characters are escaped, so the data stays the same."""
     # Everything that is printed passes this module, `clew --help` too, and most of it is no JSON.
     import msgspec
 
@@ -42,7 +43,7 @@ def pretty_json(value: object) -> str:
 
 
 def escaped_json(text: str) -> str:
-    """JSON in which every character that would be obeyed is an escape; such characters stand only inside strings."""
+    """JSON with every control character escaped; such characters are only inside strings."""
     return _OUTSIDE_ASCII.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

@@ -40,7 +40,7 @@ class PatternTooLarge(ValueError):
 
 
 def compile_given(pattern: str, flags: int = 0) -> "regex.Pattern[str]":
-    """The pattern, compiled. ValueError says in words why it cannot be."""
+    """The compiled pattern. ValueError gives the reason why it cannot be compiled."""
     import regex
 
     check_size(pattern)
@@ -70,8 +70,8 @@ def _at_worst(pattern: str) -> int:
 
 
 def _number(digits: str) -> int:
-    """At least 1: what is repeated no times is compiled as well. Python refuses to read numbers of thousands of
-    digits."""
+    """A number of repetitions, at least 1, because a part that is repeated no times is compiled as well. Python refuses
+    to read numbers of thousands of digits."""
     significant = digits.lstrip("0")[: _LONGEST_NUMBER + 1]
     return max(1, int(significant or "0"))
 

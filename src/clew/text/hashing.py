@@ -1,4 +1,4 @@
-"""The hash by which Clew tells whether two contents are the same, and a short one by which texts are found."""
+"""The hash by which Clew compares contents, and a short one by which it looks texts up."""
 
 import hashlib
 import zlib
@@ -10,5 +10,5 @@ def content_hash(data: bytes, size: int = 16) -> str:
 
 
 def short_hash(text: str) -> int:
-    """Four bytes that lead to a text in an index: two texts may have the same, so that the text is compared too."""
+    """A hash of four bytes for looking a text up: two texts may have the same, so the texts are compared too."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))

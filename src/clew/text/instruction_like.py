@@ -189,7 +189,7 @@ RULES: Final = (
 
 
 def flags_of(text: str) -> tuple[str, ...]:
-    """The flags of a text that is shown; none for nearly all."""
+    """The flags of a shown text; none for nearly all texts."""
     return _flags_of_short(text) if len(text) <= _SHORT else _flags_of(text)
 
 
@@ -222,7 +222,7 @@ _flags_of_short = lru_cache(maxsize=4_096)(_flags_of)
 
 
 def rules_for(text: str) -> list[InstructionRule]:
-    """The rules that can find anything in a text: none for most texts."""
+    """The rules that may match a text: none for most texts."""
     folded = text.lower().replace("\n", " ")
     words, at = _words(), -1
     rules = set(_with_other_letters(folded))
@@ -235,7 +235,7 @@ def rules_for(text: str) -> list[InstructionRule]:
 
 
 def _with_other_letters(folded: str) -> list[int]:
-    """The numbers of the rules of which a word with letters beyond ASCII is in a text."""
+    """The numbers of those rules whose words with non-ASCII letters are in a text."""
     if folded.isascii():
         return []
     return [number for number, words in enumerate(_other_words()) if any(word in folded for word in words)]
@@ -291,5 +291,5 @@ def matches(text: str) -> list[tuple[int, int]]:
 
 
 def suspicious(shown: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Of ids, each with a text that is shown for it, those whose text is flagged, each once."""
+    """The ids whose text is flagged, each once, from pairs of an id and a shown text."""
     return tuple(dict.fromkeys(id for id, text in shown if flags_of(text)))

@@ -1,4 +1,4 @@
-"""Keywords: the words of a text that say what it is about."""
+"""Keywords: the words of a text that name its subject."""
 
 import re
 from functools import lru_cache
@@ -56,6 +56,6 @@ def stems(text: str) -> frozenset[str]:
 
 
 def overlap(one: str, other: str) -> float:
-    """Share of the shorter text's keywords that the other text has too, from 0 to 1."""
+    """The share of the shorter text's keywords that the other text has too, from 0 to 1."""
     first, second = stems(one), stems(other)
     return len(first & second) / min(len(first), len(second)) if first and second else 0.0

@@ -1,4 +1,4 @@
-"""The lines of a text: where each stands, how they end, and which of them are in another text too."""
+"""The lines of a text: their positions, their ends, and the lines that another text has too."""
 
 import re
 from bisect import bisect_left
@@ -73,7 +73,8 @@ def with_newlines(text: str, newline: bytes) -> bytes:
 
 
 def matched(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[tuple[bool, Gap]]:
-    """The two texts in parts, in their order: with True what is the same, with False what gives way to what."""
+    """The two texts in parts, in their order: with True the equal ones, with False the former part and its
+    replacement."""
     pairs = sorted(_pairs(before, after))
     found: list[tuple[bool, Gap]] = []
     for (start, begin), (end, until) in pairwise([(-1, -1), *pairs, (len(before), len(after))]):
@@ -87,7 +88,7 @@ def matched(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[tuple
 
 
 def _pairs(before: Sequence[Hashable], after: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
-    """The lines that are the same. Those that stand once in either part come first: they tell where others belong."""
+    """The equal lines. Those that occur once in either part come first, because they tell where others belong."""
     gaps = [(0, len(before), 0, len(after))]
     while gaps:
         start, end, begin, until = gaps.pop()

@@ -1,4 +1,4 @@
-"""Markdown read line by line: the kind of each line, and the bytes at which it stands.
+"""Markdown read line by line: the kind of each line, and its bytes.
 
 Formats differ in where a code block begins and ends, and in what is a heading. Both are parameters: a `FenceRule`, and
 the pattern of a heading.
@@ -34,7 +34,7 @@ class FenceRule(NamedTuple):
     """True if the closing line may have any indent; otherwise only one that the opening line may have."""
 
     def opened(self, text: str, start: int = 0, end: int = sys.maxsize) -> str:
-        """The fence that text[start:end], a line, opens; empty for none."""
+        """The fence that a line, text[start:end], opens; empty if it opens none."""
         mark = self.opening.match(text, start, end)
         return mark[1] if mark is not None else ""
 
@@ -48,7 +48,7 @@ class FenceRule(NamedTuple):
         return self.closes_indented or self.opening.match(line) is not None
 
     def closing(self, lines: Sequence[str], index: int) -> int | None:
-        """The line that closes the block opened by a line; the number of lines where none does. None if no block begins
+        """The line that closes the block opened by a line; the number of lines if none does. None if no block begins
         there."""
         fence = self.opened(lines[index])
         if not fence:

@@ -95,7 +95,7 @@ class _Bracket(NamedTuple):
 
 
 def _note_bracket(brackets: list[_Bracket], found: TokenizedText, token: str) -> None:
-    """Follow brackets, and take out a comma before a closing one, unless it is what makes a tuple of one element."""
+    """Follow brackets, and drop a comma before a closing one, except in a tuple of one element."""
     before = found.tokens[-1] if found.tokens else ""
     if token in _OPENING:
         is_name = before[-1:].isalnum() or before[-1:] in ("_", ")", "]")
@@ -132,7 +132,8 @@ def says(text: str, passage: PassageHash) -> bool:
 
 
 def lines_hash(text: str, first: int, last: int, *, indented: bool = False) -> PassageHash:
-    """The hashes of some lines of a text, counted from 1, with what tells them from others of the same words."""
+    """The hashes of some lines of a text, counted from 1, each with a mark that tells it from other lines with the same
+    words."""
     own = passage_hash("\n".join(text.splitlines()[first - 1 : last]), indented=indented)
     whole = read_tokens(text)
     place = next((at for at in _whole_lines(whole, own) if whole.lines[at.start] >= first - 1), None)

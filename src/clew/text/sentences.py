@@ -79,7 +79,8 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
 
 
 def plain_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Fenced code blocks, and between them what lies between blank lines, bullets, and `.`, `?` or `!` before space."""
+    """The spans of fenced code blocks, and of the texts between blank lines, bullets, and `.`, `?` or `!` before a
+    space."""
     found: list[tuple[int, int]] = []
     for start, end, kind in _plain_blocks(text):
         marker = _BULLET.match(text, start, end)
@@ -196,7 +197,7 @@ _WHOLE_LINES = {_Role.CODE: TextKind.CODE, _Role.HEADING: TextKind.HEADING, _Rol
 
 
 class _Blocks:
-    """Lines put together to blocks. A block that is open takes the next line of text; only prose and items are."""
+    """Joins lines to blocks. An open block takes the next line of text; only prose and items are open."""
 
     def __init__(self) -> None:
         self.found: list[tuple[int, int, TextKind]] = []

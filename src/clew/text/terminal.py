@@ -47,7 +47,7 @@ class RecordedStream:
         return len(text)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Nothing to do: no output is held back."""
 
     def isatty(self) -> bool:
         return self.traits[0]
@@ -82,7 +82,7 @@ def recording(recorded: Recording) -> "Iterator[None]":
 
 
 def output() -> "Any":
-    """Standard output, or what stands for it while a command of another process is answered."""
+    """Standard output, or the recording of it while a command of another process is answered."""
     recorded = _recording.get()
     return sys.stdout if recorded is None else recorded.output
 
@@ -125,8 +125,9 @@ class OutputLost(Exception):
 
 
 class HarmlessStream:
-    """A stream of text on which a terminal obeys nothing but what `control` marks. BrokenPipeError where its reader
-    went away, and OutputLost where it takes no more. Standard error is not `needed`: what it does not take is lost."""
+    """A stream of text on which a terminal obeys only the sequences that `control` marks. BrokenPipeError if its
+    reader went away, and OutputLost if it takes no more. Standard error is not `needed`: text that it does not take
+    is lost."""
 
     def __init__(self, stream: "TextIO", *, needed: bool = True) -> None:
         self._stream = stream
@@ -213,8 +214,8 @@ def columns(stream: "Any" = None) -> int | None:
 
 
 def wrapped(text: str, width: int | None) -> str:
-    """The text with its long lines broken between words; what is broken off is indented a little more than its line.
-    Colours and links take no room."""
+    """The text with long lines broken between words; the rest of a line is indented a little more. Colours and links
+    have no width."""
     if width is None:
         return text
     return "\n".join(part for line in text.split("\n") for part in _wrapped_line(line, width))
@@ -243,7 +244,7 @@ def _hanging(line: str) -> int:
 
 
 def shown_length(text: str) -> int:
-    """The columns that a text takes, without what only the terminal reads."""
+    """The columns that a text takes, without sequences for the terminal."""
     from unicodedata import east_asian_width
 
     plain = _CONTROLS.sub("", text)

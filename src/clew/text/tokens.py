@@ -72,7 +72,8 @@ def estimate_tokens(text: str) -> int:
 
 
 def is_surely_within(encoded: bytes, tokens: int) -> bool:
-    """True if a text in UTF-8 is proved to be at most so many tokens by its size; False if it has to be estimated."""
+    """True if the size of a text in UTF-8 proves that it has at most so many tokens; False if they have to be
+    estimated."""
     size, most = len(encoded), tokens * 100
     if size > tokens * CHARACTERS_PER_TOKEN_AT_MOST:
         return False

@@ -126,7 +126,7 @@ def split(text: str) -> SplitText:
 
 
 def chunks(text: str) -> list[str]:
-    """The pieces of `text` whose words do not depend on what is around them."""
+    """The parts of `text` that can be split into words independently."""
     found: list[str] = _chunks(text).findall(text)
     return found
 
@@ -266,5 +266,5 @@ def _folded_character(character: str) -> str:
 
 
 def storable(text: str) -> str:
-    """The text without halves of characters, which no file and no database can hold."""
+    """The text without halves of surrogate pairs, which no file and no database can store."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -1,6 +1,6 @@
-"""Coverage: which assertions of a requirement are implemented, which are tested, and what the tests gave; and the
-figures over all requirements. Each figure is computed once for a state of the graph, however often it is asked for,
-and a change of the graph costs no more than what it touched.
+"""Coverage: the assertions of a requirement that are implemented or tested, the results of the tests, and the figures
+over all requirements. Each figure is computed once for a state of the graph, and a change of the graph updates only the
+nodes it touched.
 
 An assertion is *tested* when a test names it, and *implemented* when code or a requirement names it, or when a
 requirement implements the whole of its parent. A test that cites only the requirement counts as a test of it, but
@@ -339,7 +339,7 @@ def requirement_metrics(graph: Graph, node: Node) -> RequirementMetrics:
 
 
 def live_labels(node: Node) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The labels of the assertions that count, and those of the retired ones."""
+    """The labels of the assertions that count, and of the retired ones."""
     labels: tuple[str, ...] = node.fields.get("labels", ())
     retired: tuple[str, ...] = node.fields.get("retired_labels", ())
     if not retired:

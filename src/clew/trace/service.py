@@ -61,7 +61,7 @@ class TraceService:
 
     @without_garbage_collection
     def warm(self) -> None:
-        """Compute the most used answers in advance, so that the first question costs no more than the next."""
+        """Compute frequent answers in advance, so that the first question is as fast as the next."""
         self._graph.root_count()
         coverage.orphan_count(self._graph)
         coverage.count_by_coverage(self._graph)
@@ -262,8 +262,8 @@ class TraceService:
         again: bool = False,
         check: Check = lambda: None,
     ) -> Matches:
-        """The one ranking behind search, scoped search, discovery and cursors. `within` are the ids of those that are
-        searched; `again` says that another page of the same question is asked for."""
+        """The one ranking behind search, scoped search, discovery and cursors. `within` limits it to some ids; `again`
+        asks for another page of the same question."""
         if field != "all" or regex:
             return Matches(self._search.find(query, field=field, regex=regex, within=within, check=check))
         return self._search.ranked(query, within=within, again=again, check=check)

@@ -62,7 +62,7 @@ TITLES = {
 
 
 def section(name: str, facts: Iterable[Fact], *, absent: str, note: str = "", most: int = 6) -> EvidenceSection:
-    """A section with the weightiest facts first, each once; without any, it says so."""
+    """A section with the most important facts first, each once; without facts, it says so."""
     found = list(dict.fromkeys(facts))
     found.sort(key=lambda fact: _RANKS[fact.basis])
     if not found:
@@ -71,7 +71,7 @@ def section(name: str, facts: Iterable[Fact], *, absent: str, note: str = "", mo
 
 
 def as_text(thread: Thread) -> str:
-    """The thread for a reader of plain text."""
+    """The thread as plain text."""
     return "\n".join(_lines(thread, coloured=False)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""A question answered by quotes from everything a project holds, or by saying that nothing here answers it."""
+"""A question answered by quotes from all parts of a project, or by the answer that nothing here answers it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -81,7 +81,8 @@ def ask(call: "Call", question: str) -> Answered:
 
 
 def _defining(everything: ProjectSearch, asked: WeightedQuestion) -> Iterator[Unit]:
-    """Texts that say what something is, where that is asked: its name alone is in too many to find them by it."""
+    """Texts that define the subject of a question. They are searched for separately, because its name alone is in too
+    many texts."""
     if asked.definition is None:
         return
     seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""The commits that made lines as they are.
+"""The commits that last changed lines.
 
 Three questions to git, each kept by HEAD, content and range: which commit touched a line last; which one, when commits
 that only formatted it are skipped; and which one, when lines that were moved or copied are followed to where they came
@@ -95,7 +95,7 @@ class Blamer:
         self._head = head
 
     def of(self, path: str, data: bytes, first: int, last: int, seconds: float, *, follows: bool) -> Blame | None:
-        """None where git does not know the file, or did not answer in time."""
+        """The commits of the lines; None if git does not know the file, or did not answer in time."""
         ignored = ignored_commits(self._root)
         digest = content_hash("\n".join(ignored.commits).encode())
         about = (self._head, path, content_hash(data), str(first), str(last), digest)
@@ -131,7 +131,7 @@ class Blamer:
         return found
 
     def _started(self, mode: str, about: tuple[str, ...], span: tuple[str, int, int], ignored: Ignored) -> "_Asked":
-        """Ask git, or wait with those who asked it the same and have no answer yet."""
+        """Ask git, or wait with others that asked the same question."""
         key = (str(self._root), mode, *about)
         with _LOCK:
             asked = _RUNNING.get(key)

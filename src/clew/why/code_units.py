@@ -1,4 +1,4 @@
-"""Source files in the search index: each is one text made of the names and heads of what it defines."""
+"""Source files in the search index: each is one text of the names and heads of its definitions."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _LONGEST_BODY = 60_000
 
 
 def sync(file: CodeFile, engine: "SearchEngine") -> None:
-    """Bring the index in step with the outlines; cheap where neither changed."""
+    """Bring the index in step with the outlines; cheap if neither changed."""
     name, now = engine.writes()[0], file.writes()
     if file.mark(name) == now:
         return
@@ -51,7 +51,7 @@ def words_of(name: str) -> list[str]:
 
 
 def best_symbol(symbols: Sequence[FiledSymbol], query: str) -> FiledSymbol | None:
-    """The symbol of a file whose name has most of the words of a query; None where none has any."""
+    """The symbol of a file whose name has most of the words of a query; None if none has any."""
     asked = {_stem(word) for word in words_of(query)}
 
     def shared(symbol: FiledSymbol) -> tuple[float, int]:

@@ -20,7 +20,7 @@ _INDENT = 1
 
 
 def packed(call: Call, asked_for: str, max_tokens: int) -> Thread:
-    """The thread, whose text takes at most so many tokens."""
+    """The thread, with a text of at most so many tokens."""
     inquiry = Inquiry(call, asked_for)
     whole = thread_of(inquiry)
     by_name = {each.name: each for each in whole.sections}
@@ -39,7 +39,7 @@ def packed(call: Call, asked_for: str, max_tokens: int) -> Thread:
 
 
 def _fitting(section: EvidenceSection, room: int) -> tuple[EvidenceSection, int]:
-    """As many facts of a section as there is room for, and what they cost."""
+    """As many facts of a section as fit, and their tokens."""
     cost = estimate_tokens(f"{TITLES[section.name]}:\n  Note: {section.note}\n- and 100 more\n")
     if cost > room:
         return EvidenceSection(section.name), 0

@@ -1,4 +1,5 @@
-"""One question and what its sections share: the project, the target, its file, its history, lines with a word."""
+"""One question, with the data that its sections share: the project, the target, its file, its history, lines with a
+word."""
 
 import os
 import re
@@ -45,12 +46,12 @@ class Inquiry:
 
     @property
     def left(self) -> float:
-        """Seconds until the answer has to be given."""
+        """Seconds left for the answer."""
         return max(self._until - time.monotonic(), 0.05)
 
     @property
     def seconds(self) -> int:
-        """The same for a question to git, which is always given a moment."""
+        """Seconds left for a question to git, which always gets a moment."""
         return max(round(self.left), 1)
 
     @property
@@ -87,14 +88,14 @@ class Inquiry:
         return 1, max(len(self.text.lines) if self.text is not None else 1, 1)
 
     def nodes_here(self) -> list[Node]:
-        """The tests and citing places in the target's file. Hold the graph's lock."""
+        """The tests and citing places in the target's file. The caller holds the graph's lock."""
         if self.target.path is None:
             return []
         kinds = (NodeKind.CODE, NodeKind.TEST)
         return [node for node in self.graph.memory.nodes_in_file(self.target.path) if node.kind in kinds]
 
     def ids_in(self, message: str) -> list[Node]:
-        """Requirements and parts of them that a message names. Hold the graph's lock."""
+        """Requirements and parts of them that a message names. The caller holds the graph's lock."""
         found: dict[str, Node] = {}
         for word in _IDS.findall(message)[:60]:
             node = self.graph.memory.get_node(word) or self._spelled(word)
@@ -129,7 +130,7 @@ def day(seconds: int) -> str:
 
 
 def commit_line(commit: Commit, *, body: int = 0) -> str:
-    """A commit in one line: its subject, the numbers it names, who and when; with `body`, so much of the rest."""
+    """A commit in one line: its subject, the numbers it names, author and time; with `body`, that much of its body."""
     subject = one_line(commit.subject, 120) or "(no message)"
     numbers = [each for each in references_in(commit.message) if each not in subject]
     named = f" ({', '.join(numbers)})" if numbers else ""
@@ -161,7 +162,7 @@ _SHORTEST_NAME = 4
 
 
 def is_telling(inquiry: Inquiry, name: str) -> bool:
-    """True if a name means only one symbol of the project, so that a line with the name is about that symbol."""
+    """True if only one symbol of the project has the name, so that a line with the name is about that symbol."""
     is_name = len(name) >= _SHORTEST_NAME and re.fullmatch(r"\w+", name) is not None and not name.startswith("__")
     if not is_name:
         return False

@@ -71,7 +71,7 @@ class FoundItems(msgspec.Struct, frozen=True):
 
 
 def read_documents(call: "Call") -> None:
-    """Have changed documents read before the graph is held. Where they cannot be kept, everything else is found."""
+    """Read changed documents before the graph is locked. If they cannot be stored, everything else is found."""
     try:
         call.notes = call.project.kb.refresh(call.progress, wait=call.surface == "cli")
     except StoreError as error:
@@ -79,7 +79,7 @@ def read_documents(call: "Call") -> None:
 
 
 class ProjectSearch:
-    """All that can be found, brought in step for one question. Hold the graph's lock."""
+    """One search in everything: all parts are brought in step for it. The caller holds the graph's lock."""
 
     def __init__(self, call: "Call", kinds: Sequence[str] = ()) -> None:
         self._call = call
@@ -126,7 +126,7 @@ class ProjectSearch:
         return FoundItems(found, page.total + len(related), page.truncated, None, notes, page.indexed)
 
     def ranked(self, query: str, *, again: bool = False) -> list[RankedUnit] | None:
-        """Everything that has to do with the query, best first; None where there is no index."""
+        """Everything about the query, best first; None without an index."""
         asked = Question(text=query, scope=self._scope(self._kinds))
         ranking = self.answered(lambda engine: engine.rank(asked, again=again, check=self._call.check))
         if ranking is None:
@@ -204,8 +204,8 @@ class ProjectSearch:
         return None if viewer.is_owner else ("", *((viewer.agent,) if viewer.agent else ()))
 
     def _visible(self, found: list[RankedUnit]) -> list[RankedUnit]:
-        """Without memories of folders that the caller does not see, and of others' where more than memories are asked
-        for."""
+        """The results without memories of folders that the caller does not see, and without memories of others unless
+        only memories are asked for."""
         ids = [each.id.removeprefix("memory:") for each in found if each.id.startswith("memory:")]
         if not ids:
             return found
@@ -290,7 +290,7 @@ def _joined(exact: Sequence[FoundItem], ranked: Sequence[RankedUnit]) -> list[Fo
 
 
 def varied(found: Sequence[RankedUnit], among: int = _FIRST) -> list[RankedUnit]:
-    """The ranking, in which each kind of the best twenty is among the first few."""
+    """The ranking, with each kind of the best twenty among the first few."""
     first: dict[str, RankedUnit] = {}
     for each in found[:_AMONG]:
         first.setdefault(_kind(each), each)

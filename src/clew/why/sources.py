@@ -1,4 +1,4 @@
-"""Source files with what they cite: how much of each file answers to a requirement, and where in it."""
+"""Source files with their citations: the share of each file that serves a requirement, by lines."""
 
 # Implements: REQ-d00423
 
@@ -69,7 +69,7 @@ class SourceText(msgspec.Struct, frozen=True):
 
 
 def source_tree(project: "Project") -> SourceTree:
-    """All source files, and other files that cite a requirement. Hold the graph's lock."""
+    """All source files, and other files that cite a requirement. The caller holds the graph's lock."""
     notes = project.code.ensure(SECONDS)
     file = project.code.file
     counts = file.symbol_counts()
@@ -130,7 +130,7 @@ def _figures(path: str, size: int, symbols: int, cites: _Citing) -> SourceFigure
 
 
 def source_text(project: "Project", path: str) -> SourceText:
-    """A file with its citations at their lines. Hold the graph's lock."""
+    """A file with its citations at their lines. The caller holds the graph's lock."""
     text = read_text(project, path)
     if text is None or is_ignored(project, path_inside(project.config.root, path)):
         raise NotFound(

@@ -70,8 +70,8 @@ class TargetText(msgspec.Struct, frozen=True):
 
 
 def read_text(project: "Project", path: str) -> TargetText | None:
-    """None where the file cannot be read, or is hidden and not kept by git: a store of Clew, a file of git, an .env are
-    no part of what a project says."""
+    """The text of a file; None if it cannot be read, or if it is hidden and not tracked by git, such as a store of
+    Clew, a file of git or an .env."""
     root = project.config.root
     try:
         data = read_bytes(root, path, limit=project.config.max_file_bytes)
@@ -152,8 +152,8 @@ def _node(call: "Call", text: str) -> Target | None:
 
 
 class FileArgument:
-    """An argument that names a file of the project: its path, or the reason for which it names none. A relative path
-    is looked up from the folder of a person who types it, then from the project's folder."""
+    """An argument that names a file of the project: its path, or the reason why it has none. A relative path is looked
+    up from the folder of a person who types it, then from the project's folder."""
 
     def __init__(self, call: "Call", text: str) -> None:
         self._call = call
@@ -189,7 +189,7 @@ class FileArgument:
         return None
 
     def required(self) -> str:
-        """The path of a file whose text may be quoted; NotFound, with the reason, for everything else."""
+        """The path of a file whose text may be quoted; NotFound, with the reason, for any other."""
         path = self.shown()
         if path is None:
             absent = f"there is no file '{shortened(self._text)}' in this project."
@@ -214,8 +214,8 @@ def _shown_file(call: "Call", text: str) -> str | None:
 
 
 def is_ignored(project: "Project", path: str) -> bool:
-    """True if git ignores a file, such as one with secrets, and no part of the graph is in it. Hold the graph's
-    lock."""
+    """True if git ignores a file, such as one with secrets, and no node of the graph is in it. The caller holds the
+    graph's lock."""
     root = project.config.root
     if any(True for _ in project.graph.memory.nodes_in_file(path)) or git.is_tracked(root, path):
         return False
@@ -296,7 +296,7 @@ def _revision(call: "Call", text: str) -> Target | None:
 
 
 def _symbol(call: "Call", text: str, until: float) -> tuple[Target | None, tuple[str, ...]]:
-    """With what limits the search, where files are still being read."""
+    """The symbol of a name, and notes on the limits of the search while files are still being read."""
     if " " in text or "/" in text:
         return None, ()
     unread = call.project.code.ensure(max(until - time.monotonic(), 0.0))

@@ -1,4 +1,4 @@
-"""Targets that are texts: a section of a document, a spec, an open change of specs, or what such a change brings."""
+"""Targets that are texts: a section of a document, a spec, an open change of specs, or a requirement in one."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def find_section(call: "Call", text: str, path: str, anchor: str) -> "Target":
-    """A section of a document, by the name that a link to it has, or by its heading. NotFound where it has none."""
+    """A section of a document, by the anchor of a link to it, or by its heading. NotFound if there is no such
+    section."""
     from clew.formats.documents.outline import slug
     from clew.formats.documents.reader import read_document
     from clew.why.target import Target, read_text
@@ -48,7 +49,7 @@ def _last_line(sections: "tuple[Section, ...]", section: "Section") -> int:
 
 
 def find_spec(call: "Call", text: str) -> "Target | None":
-    """A spec, an open change, or a requirement that an open change brings."""
+    """A spec, an open change, or a requirement that an open change adds."""
     from clew.why.target import Target
 
     project = call.project

@@ -33,7 +33,7 @@ _MOST_PATHS = 40
 
 
 def thread(call: Call, asked_for: str) -> Thread:
-    """Everything that is known about a target. The graph has to be in step with the files."""
+    """All facts about a target. The graph has to be in step with the files."""
     return thread_of(Inquiry(call, asked_for))
 
 
@@ -84,7 +84,7 @@ def _sections(inquiry: Inquiry) -> tuple[EvidenceSection, ...]:
 
 
 def _read_ahead(inquiry: Inquiry) -> None:
-    """Have the history and the source files read before the graph is held, where both need it."""
+    """Read the history and the source files before the graph is locked."""
     _ = inquiry.readiness
     if inquiry.target.node is None and inquiry.target.path is not None:
         _ = inquiry.code
@@ -130,7 +130,7 @@ def _what(inquiry: Inquiry) -> Iterator[Fact]:
 
 
 def _first_words(inquiry: Inquiry) -> str:
-    """First comment of a source file that says something, or its first heading."""
+    """The first comment of a source file with a sentence, or its first heading."""
     if inquiry.text is None or inquiry.target.path is None:
         return ""
     from clew.formats.code.comments import comments
@@ -148,7 +148,7 @@ def _first_words(inquiry: Inquiry) -> str:
 
 
 def _paragraphs(found: "Iterable[Comment]", lines: Sequence[str]) -> Iterator[str]:
-    """The comments in front of the first line of code, those on neighbouring lines put together."""
+    """The comments before the first line of code; those on adjacent lines are joined."""
     gathered, last = "", 0
     for each in found:
         between = lines[last : each.line - 1]

@@ -33,8 +33,8 @@ class User(msgspec.Struct, frozen=True):
 
 
 def users(project: "Project", path: str, farthest: int = FARTHEST) -> Iterator[User]:
-    """The files that import a file, and those that import them, nearest first, as far as outlines are read. Hold the
-    graph's lock."""
+    """The files that import a file, and those that import them, nearest first, as far as outlines are read. The caller
+    holds the graph's lock."""
     graph = project.graph
     walk = Walk(graph, (PREFIX + path,), (EdgeKind.IMPORTS,), "in")
     for layer in walk.layers(farthest):

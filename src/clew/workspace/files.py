@@ -30,8 +30,8 @@ class FileEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 def entry_of(root: Path, path: str) -> FileEntry:
-    """A single file, as a scan would find it; size and time are 0 where it does not exist. Called for every file before
-    a tool answers, so every question to the system counts."""
+    """A single file, as a scan would find it; size and time are 0 if it does not exist. Called for every file before a
+    tool answers, so it makes as few system calls as possible."""
     try:
         state = os.stat(f"{root}/{raw(path)}")  # noqa: PTH116
     except OSError:

@@ -80,8 +80,8 @@ Listings = dict[str, "tuple[int, list[os.DirEntry[str]]]"]
 
 
 def shape_of(entries: "Iterable[os.DirEntry[str]]") -> int | None:
-    """A number that names and kinds of a folder's entries give, and others do not; None for a folder with links, whose
-    targets may change under the same names."""
+    """A number for the names and kinds of a folder's entries; None for a folder with links, whose targets may change
+    under the same names."""
     shape = set()
     for entry in entries:
         if entry.is_symlink():
@@ -91,7 +91,7 @@ def shape_of(entries: "Iterable[os.DirEntry[str]]") -> int | None:
 
 
 def shape_at(root: Path, folder: str) -> int | None:
-    """The shape of a folder as it is now; None where it cannot be told."""
+    """The present shape of a folder; None if it cannot be told."""
     try:
         with os.scandir(f"{root}/{raw(folder)}") as entries:
             return shape_of(entries)
@@ -127,8 +127,8 @@ def normal_folder(folder: str, root: Path) -> str:
 
 
 def names_in(folder: Path) -> list[str]:
-    """The names in a folder, whatever is selected or ignored, sorted; none where there is no such folder. OSError where
-    it may not be listed."""
+    """The names in a folder, selected or not, sorted; none if there is no such folder. OSError if it may not be
+    listed."""
     try:
         return sorted(os.listdir(folder))  # noqa: PTH208
     except (FileNotFoundError, NotADirectoryError):
@@ -153,7 +153,7 @@ def paths_named(folder: Path, pattern: str) -> list[Path]:
 
 
 def folders_named(top: Path, name: str) -> list[Path]:
-    """Every folder of a name in a tree, without those below it and in what is always skipped."""
+    """Every folder of a name in a tree, outside of folders that are always skipped, and not inside of one another."""
     found: list[Path] = []
     for place, folders, _ in os.walk(top):
         if name in folders:
@@ -163,7 +163,8 @@ def folders_named(top: Path, name: str) -> list[Path]:
 
 
 class _Walk:
-    """One search. Inside, paths are those of the operating system, and the project itself is the empty path."""
+    """One search for files. Inside it, paths are those of the operating system, and the project itself is the empty
+    path."""
 
     def __init__(self, base: str, selection: Selection, listings: Listings | None = None) -> None:
         self._base = base
@@ -256,7 +257,7 @@ class _Walk:
         return any(os.path.lexists(self._place(f"{folder}/{mark}")) for mark in PROJECT_MARKS)
 
     def _matching(self, pattern: str, *, folders: bool) -> "Iterator[tuple[os.DirEntry[str], str]]":
-        """The folders, or everything else, that a glob names. What lies in a folder that matches belongs to it."""
+        """The folders, or the other entries, that a glob names. The contents of a matching folder belong to it."""
         folder, glob = Glob.of(pattern).split()
         if os.path.isabs(pattern) or not self._is_inside(folder):  # noqa: PTH117
             self._outside.add(display(pattern))
@@ -291,7 +292,7 @@ class _Walk:
         self, folder: str, wanted: Callable[[os.DirEntry[str], str], bool] | None = None
     ) -> "Iterator[tuple[os.DirEntry[str], str, bool]]":
         """The entries of a folder that are neither skipped nor ignored, each with its path and True for a folder. Of
-        the others only those that are `wanted`."""
+        files only those that are `wanted`."""
         rules = self._rules(folder)
         entries = self._entries(folder)
         if self._selection.own_only and folder and any(entry.name in PROJECT_MARKS for entry in entries):

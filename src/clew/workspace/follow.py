@@ -1,4 +1,4 @@
-"""Following files: which are there, how each one was when it was last read, and what changed since.
+"""Following files: the present files, their states when they were last read, and the changes since.
 
 This is the one rule for everybody who reads files and wants to know when to read them again. A file is unchanged as
 long as its size and time are. The time of a file that changed within the racy interval before it was read proves
@@ -120,8 +120,8 @@ class Follower:
     # Asking
 
     def changes(self, *, again: Collection[str] = (), walk: bool = False) -> Changes:
-        """The files that are new, changed or gone. Everything in the selections called in `again` counts as changed.
-        With `walk` the folders are looked into whatever their times are."""
+        """The files that are new, changed or gone. Everything in the selections named in `again` counts as changed.
+        With `walk` all folders are listed, whatever their times are."""
         looked_ns = time.time_ns()
         is_known = not (walk or self._has_to_walk) and self._are_marks_same() and self._are_young_same()
         fresh = None if is_known else self._walk()
@@ -161,8 +161,8 @@ class Follower:
         return True
 
     def is_probably_current(self) -> bool:
-        """Like `is_current`. Where files are many and the last look found nothing, the next one waits a few times as
-        long as that one took: otherwise looking would be most of what a small question costs."""
+        """Like `is_current`. If the files are many and the last look found nothing, the next look waits a few times as
+        long as that one took: otherwise looking would be most of the cost of a small question."""
         began = time.monotonic()
         if began < self._pause_until:
             return True
@@ -175,7 +175,7 @@ class Follower:
     # What the caller reports
 
     def select(self, selections: Mapping[str, Selection]) -> None:
-        """Follow the files of other selections from now on. What is known of files stays."""
+        """Follow the files of other selections from now on. Known states stay."""
         self._selections = dict(selections)
         self._has_to_walk = True
 
@@ -184,12 +184,12 @@ class Follower:
         self._states.update(states)
 
     def forget(self, keys: Collection[Key]) -> None:
-        """Remember nothing of files; those that are there are new."""
+        """Forget the states of files; present ones count as new."""
         for key in keys:
             self._states.pop(key, None)
 
     def note_all(self) -> None:
-        """Remember every file as it is now; for those who read the files after this and by themselves."""
+        """Note every file as it is now, for callers who read the files after this."""
         changes = self.changes()
         self.forget(changes.gone)
         for key, entry in changes.entries.items():
@@ -266,7 +266,7 @@ def _are_same(root: Path, marks: Mapping[str, int]) -> bool:
 
 
 class KeptNames(Generic[T]):
-    """A value made of the names in folders, kept as long as no name came or went."""
+    """A value made from the names in folders, cached until a name comes or goes."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -293,8 +293,8 @@ class FileContents:
         """With what the system says of the file; None where that proves nothing."""
 
     def read(self, place: Path) -> bytes:
-        """The content of a file: the same object as before where it is the same content. FormatError for a file over
-        the limit, OSError for one that cannot be read."""
+        """The content of a file: the same object as before if it did not change. FormatError for a file over the limit,
+        OSError for one that cannot be read."""
         kept_mark, kept = self._kept.get(place, (None, b""))
         # A question about the file costs a fifth of opening it, or of failing to.
         if kept_mark == _mark(os.stat(place)):  # noqa: PTH116

@@ -50,8 +50,7 @@ def ignore_spec(lines: Iterable[str]) -> GitIgnoreSpec:
 
 
 def _without_ways_back(rule: re.Pattern[str]) -> re.Pattern[str]:
-    """The rule, in time that does not grow with a power of its stars: `*a*b` may take the first `a` that there is, and
-    need not come back for another one."""
+    """The rule as a pattern that never goes back to a star: `*a*b` takes the first `a` and tries no other one."""
     # To git no sign in brackets is a slash, and stars beside each other are one.
     source = _CLASS.sub(lambda sign: f"[^/{sign[0][2:]}" if sign[0].startswith("[^") else sign[0], rule.pattern)
     source = _STARS.sub("[^/]*", source)

@@ -102,8 +102,8 @@ class Keeper:
     # Runs
 
     def begin(self, work: Callable[[], str | None], *, is_due: Callable[[], bool] = lambda: True) -> Run | None:
-        """The run that is under way, or a new one where one is due. `work` returns its note. None where nothing is to
-        be waited for, also after closing."""
+        """The run under way, or a new one if one is due. `work` returns its note. None if there is nothing to wait for,
+        also after closing."""
         with self._starting:
             if self.run is not None and not self.run.has_ended:
                 return self.run
@@ -139,7 +139,8 @@ class Keeper:
         return True
 
     def reporting(self, progress: Progress | None = None) -> Progress:
-        """A progress for the work itself: callers who wait see it too, and it raises Cancelled after closing."""
+        """The progress callback of the work. Waiting callers get its reports too, and it raises Cancelled after
+        closing."""
 
         def report(done: int, total: int, message: str) -> None:
             self.check_open()

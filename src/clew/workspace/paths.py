@@ -59,7 +59,7 @@ class Glob(msgspec.Struct, frozen=True):
         return cls(tuple(segment for segment in pattern.split("/") if segment and segment != "."))
 
     def split(self) -> "tuple[str, Glob]":
-        """The folder that the pattern names without any sign, and what remains below it, at least one segment."""
+        """The folder that the pattern names without wildcards, and the rest of the pattern, at least one segment."""
         plain = 0
         while plain < len(self.segments) - 1 and not is_glob(self.segments[plain]):
             plain += 1
@@ -69,7 +69,7 @@ class Glob(msgspec.Struct, frozen=True):
         return self._passing({0})
 
     def step(self, states: frozenset[int], name: str) -> frozenset[int]:
-        """The states after one more segment; none when nothing below can match."""
+        """The states after one more segment; none if nothing below can match."""
         after: set[int] = set()
         for state in states:
             if state < len(self.segments):
@@ -105,7 +105,7 @@ class Glob(msgspec.Struct, frozen=True):
         return False
 
     def _passing(self, states: set[int]) -> frozenset[int]:
-        """With the states that lie behind a `**` which stands for no segment."""
+        """The states, with those after a `**` that matches no segment."""
         found = set(states)
         for state in states:
             while state < len(self.segments) and self.segments[state] == ANY_DEPTH:

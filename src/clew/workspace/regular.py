@@ -1,4 +1,4 @@
-"""Reading of files that somebody else may have put there: a project's, git's, a user's, and what a call names.
+"""Reading of files that somebody else may have written: a project's, git's, a user's, and files that a call names.
 
 `contents`, `beginning` and `opened` are the only way in which Clew reads them. In a clone any file may be a link to a
 device without an end, or a pipe that never says anything; a file may say nothing true of its size, or grow while it is
@@ -44,8 +44,8 @@ class TooLarge(OSError):
 
 
 def contents(place: "Path | str", limit: int = MOST_BYTES) -> bytes:
-    """The content of a file, wherever it lies. Links are followed, but only to a file. OSError where it cannot be read,
-    NotRegular where it is no file, TooLarge where it has more bytes, whatever the system says of its size."""
+    """The content of a file, wherever it is. Links are followed, but only to a file. OSError if it cannot be read,
+    NotRegular if it is not a plain file, TooLarge if it has more bytes, whatever the system says of its size."""
     with opened(place) as file:
         return read_from(file, place, limit)
 
@@ -92,7 +92,7 @@ def read_from(descriptor: int, place: "Path | str", limit: int = MOST_BYTES) -> 
 
 
 def _read(descriptor: int, most: int, expected: int = 0) -> bytes:
-    """Up to so many bytes, in one piece where the size is as expected."""
+    """At most so many bytes, in one piece if the size is as expected."""
     parts: list[bytes] = []
     while most > 0 and (part := os.read(descriptor, min(most, max(expected + 1, _CHUNK) if not parts else _CHUNK))):
         parts.append(part)

@@ -20,8 +20,8 @@ MOST_FILES = 20_000
 
 
 def marked(folder: str) -> str | None:
-    """The project at or above a folder, by what is in it; None where nothing makes any of them one. The nearest that is
-    configured or a repository counts, else the nearest with a register or an OpenSpec folder."""
+    """The project at or above a folder, by its contents; None if there is none. The nearest folder with a configuration
+    or a repository counts, else the nearest with a register or an OpenSpec folder."""
     start = here = os.path.realpath(folder)
     with_content = None
     while True:
@@ -41,8 +41,8 @@ def marked(folder: str) -> str | None:
 
 
 def admitted(folder: "Path", *, named: bool) -> "Path":
-    """The project at or above a folder, which may be read. Refused as in `project_at`, and for a file system's root,
-    the user's home and very many files without a grant."""
+    """The project at or above a folder, if it may be read. Refused as in `project_at`, and without a grant for a file
+    system's root, the user's home and very many files."""
     root = project_at(folder, named=named)
     confirm(root)
     return root
@@ -67,7 +67,7 @@ def project_at(folder: "Path", *, named: bool) -> "Path":
 
 
 def confirm(root: "Path") -> None:
-    """Refused for a folder that is read only after somebody confirmed it."""
+    """Refused for a folder that is read only after the user confirmed it."""
     from clew.errors import Refused
     from clew.grants import Grant, is_granted
 

@@ -1,4 +1,4 @@
-"""A first look at a folder of which nothing is known: its files, bounded, in a stable order, without what git ignores.
+"""A first look at an unknown folder: its files, bounded, in a stable order, without those that git ignores.
 
 Finding selected files is `files.scan`. A survey goes breadth first, so that one that has to stop early has seen what
 lies near the top. Symbolic links are never followed, neither to files nor to folders: what they point at is either met
@@ -58,7 +58,7 @@ class _Listing(msgspec.Struct, frozen=True):
 
 
 def survey(root: Path, limit: int, wanted: Callable[[str], bool] = lambda path: True) -> Survey:
-    """List the project's files, or those of them that are wanted, looking at no more than `limit` names."""
+    """List the project's files, or the wanted ones, looking at no more than `limit` names."""
     files: list[str] = []
     nested: list[str] = []
     entries = unreadable = 0

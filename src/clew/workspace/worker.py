@@ -25,8 +25,8 @@ SET_ASIDE: Final = (
 
 
 def answer_apart(function: str, message: bytes) -> bytes | None:
-    """The answer of `module:function` to a message, from a process of its own; None if the process was ended, by its
-    limits or by a crash. OSError if no process can be started, or it does not know what to do."""
+    """The answer of `module:function` to a message, from a process of its own; None if the process was ended by its
+    limits or by a crash. OSError if no process can be started, or if it does not know the function."""
     import subprocess
 
     command = (sys.executable, "-P", "-m", "clew.workspace.worker", function, str(PROCESSOR_SECONDS))

@@ -128,7 +128,7 @@ def _test(test: TestCase, assertions: Iterable[Node], *, with_results: bool) -> 
 
 
 def written_out(graph: Graph, state: CursorState, start: int, count: int) -> tuple[Mapping[str, Any], ...]:
-    """The items from one position on. Figures and neighbours are those of the graph as it is now."""
+    """Items as data, from one position on. Counts and neighbours are those of the present graph."""
     entries = state.items[start : start + count]
     return tuple(msgspec.to_builtins(_item(graph, entry, state.batch_size)) for entry in entries)
 

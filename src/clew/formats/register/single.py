@@ -25,7 +25,7 @@ _PAYLOAD = frozenset(
 
 
 class RegisterHead(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything of a register but its requirements, as the file types it."""
+    """The register without its requirements, in the types of the file."""
 
     name: str
     created: str

@@ -165,7 +165,7 @@ class _Said:
         self._classes = (*(() if in_class else _parts(classname)), *self._inside)
 
     def rank(self, test: TestCandidate) -> Rank | None:
-        """How well a test fits the report; None if the report contradicts it."""
+        """The rank of a test by its fit to the report; None if the report contradicts it."""
         ending = test.path.rpartition(".")[2]
         place, shared, classes = self._place(test, ending)
         if not place:

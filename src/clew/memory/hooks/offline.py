@@ -50,7 +50,7 @@ def keep(event: HookEvent) -> None:
 
 
 def _by_place(event: HookEvent) -> tuple[str, list[str]]:
-    """The block, and the ids of the memories in it."""
+    """The block for an event, and the ids of the memories in it."""
     found = _memory(event.root)
     if found is None or event.kind not in BUDGETS or not (event.paths or event.text):
         return "", []

@@ -1,4 +1,4 @@
-"""Leaving no byte of what was deleted in the tables."""
+"""Rewriting the tables so that no byte of deleted values is left."""
 
 import re
 import time
@@ -22,15 +22,15 @@ _PAUSES = (0.05, 2.0)
 
 
 def compact(connections: PostgresConnections, patience: float) -> None:
-    """Write the tables again without what was deleted. PostgreSQL's own log and the team's backups keep what they have
-    until they are replaced. StoreReadOnly for who does not own the tables, StoreBusy where somebody sees what was
-    deleted all the time: a row that a transaction may still read is taken along into the new table."""
+    """Write the tables again without deleted values. PostgreSQL's own log and the team's backups keep theirs until they
+    are replaced. StoreReadOnly for a user who does not own the tables, StoreBusy if a transaction can see deleted rows
+    all the time: such rows are copied to the new table."""
     deadline = time.monotonic() + patience
     pause, longest = _PAUSES
     seen: list[int] = []
 
     def hear(diagnostic: Diagnostic) -> None:
-        """PostgreSQL says how many dead rows it could not leave out yet: the first number, in whatever language."""
+        """Read PostgreSQL's message on dead rows that it could not remove: the first number, in any language."""
         if number := re.search(r"\d+", diagnostic.message_detail or ""):
             seen.append(int(number[0]))
 

@@ -119,8 +119,8 @@ class PostgresConnections:
         extensions: bool = False,
         most: int = MOST_CONNECTIONS,
     ) -> None:
-        """`settings` are statements that every connection begins with; with `extensions`, what is installed in the
-        database for everybody is known by its plain name. `most` connections are open at once; others wait."""
+        """`settings` are statements that every connection begins with; with `extensions`, extensions of the database
+        are on the search path. At most `most` connections are open at once; others wait."""
         self.address = address
         self.schema = schema
         self.principal: str | None = None
@@ -234,8 +234,8 @@ class PostgresConnections:
 
     @contextmanager
     def lent(self, *first: StatementCall) -> Iterator[tuple[Lent, list[StatementResult]]]:
-        """A connection itself, and the answers to what is asked first. A transaction that is open when the block ends
-        is taken back."""
+        """A connection, and the answers to the first statements. A transaction that is open when the block ends is
+        rolled back."""
         lent, answers = self._asked(*first) if first else (self._take(), [])
         try:
             with self.translated():
@@ -278,7 +278,7 @@ class PostgresConnections:
 
     @contextmanager
     def _ending(self) -> Iterator[None]:
-        """Around the end of a transaction: an error that leaves the block says that it may be committed."""
+        """Mark an error at the end of a transaction: it may be committed."""
         try:
             yield
         except (psycopg.Error, StoreBusy) as error:
@@ -291,7 +291,7 @@ class PostgresConnections:
     def _settle(
         self, lent: Lent, committed: StatementResult | psycopg.Error, *on_disk: StatementResult | psycopg.Error
     ) -> None:
-        """Take the answers to how it ends: when this returns, what was committed is on the disk."""
+        """Wait for the end of the transaction: when this returns, the commit is on the disk."""
         if isinstance(committed, psycopg.Error):
             raise committed
         for each in on_disk:
@@ -303,7 +303,7 @@ class PostgresConnections:
                 raise each
 
     def demand_on_disk(self, lent: Lent) -> None:
-        """Wait until all that could be read so far is on the database's disk, and cannot be lost any more."""
+        """Wait until everything that was readable so far is on the database's disk, and cannot be lost."""
         find = "SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_insert_lsn()::text END"
         (place,) = lent.execute(find).fetchone() or (None,)
         if place is None:
@@ -359,7 +359,8 @@ class PostgresConnections:
             ) from None
 
     def _look(self) -> None:
-        """StoreUnreachable where the database is gone. Only one looks, and those who come right after believe it."""
+        """Check the database; StoreUnreachable if it does not answer. One thread checks, and those that come right
+        after use its result."""
         with self._lock:
             if self._down is not None and time.monotonic() < self._down[0] + _AGAIN_SECONDS:
                 raise unreachable(self.address, self._down[1])

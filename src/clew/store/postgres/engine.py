@@ -107,7 +107,7 @@ class PostgresStore(SqlStore[PostgresConnections]):
 
     @property
     def principal(self) -> str | None:
-        """The database's user, where it signs what it writes."""
+        """The database's user, if it signs its writes."""
         return self._connections.principal
 
     @property
@@ -128,7 +128,7 @@ class PostgresStore(SqlStore[PostgresConnections]):
         check_version(found, needs, f"The store {self.address}")
 
     def purged(self, *, after: int) -> tuple[list[tuple[str, str]], int]:
-        """Collections and ids of what was purged after a number, and the number of the last purge."""
+        """Collections and ids of purged records after a number, and the number of the last purge."""
         with self._connections.reading() as connection:
             rows = connection.execute(
                 "SELECT number, collection, id FROM purged WHERE number > ? ORDER BY number", (after,)
@@ -144,8 +144,8 @@ class PostgresStore(SqlStore[PostgresConnections]):
         before: int = LARGEST_NUMBER,
         limit: int = LARGEST_NUMBER,
     ) -> list[Row]:
-        """Events between two numbers as they are in the table, for who copies them: also one whose values nobody could
-        read. With a collection and an id, only those of that record."""
+        """Events between two numbers as they are in the table, for a copy: also damaged ones. With a collection and an
+        id, only those of that record."""
         given = "AND collection = ? AND id = ?" if id else ""
         query = f"SELECT {COLUMNS} FROM events WHERE seq > ? AND seq < ? {given} ORDER BY seq LIMIT ?"  # noqa: S608
         with self._connections.reading() as connection:
@@ -160,13 +160,13 @@ class PostgresStore(SqlStore[PostgresConnections]):
         return {int(block): (int(count), int(total)) for block, count, total in rows}
 
     def demand_on_disk(self) -> None:
-        """Wait until what was read cannot be lost any more, for who makes a copy of it."""
+        """Wait until everything that was read is on the disk, for a copy of it."""
         with self._connections.reading() as connection:
             self._connections.demand_on_disk(connection.lent)
 
     @contextmanager
     def moving(self) -> Iterator[PostgresConnection]:
-        """Only an owner of the project may write in the name of others."""
+        """A transaction that copies records of other authors; only for owners of the project."""
         with super().moving() as connection:
             connection.execute("SET LOCAL clew.moving = 'on'")
             yield connection

@@ -1,4 +1,4 @@
-"""The statements with which the schema keeps its writers from changing what others wrote, whatever client they use.
+"""Triggers and rules of the schema that keep writers from changing the records of others, whatever client they use.
 
 - An event is that of its record: the record has its version and its value. Its number is the one that the database gave
   last, and its time that of its transaction: who could choose a number would hide from copies what comes after it.

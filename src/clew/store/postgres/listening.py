@@ -10,7 +10,7 @@ from clew.text.database_address import Address
 
 
 class Listener:
-    """A connection of its own that hears of every write to a schema."""
+    """A connection that is notified of every write to a schema."""
 
     def __init__(self, address: Address, schema: str) -> None:
         self._connection: psycopg.Connection[tuple[Any, ...]] = psycopg.connect(address.url, **options("clew listener"))

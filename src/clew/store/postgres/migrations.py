@@ -176,8 +176,8 @@ WORKS_FROM = MIGRATIONS[-2].number if len(MIGRATIONS) > 1 else SCHEMA_VERSION
 
 
 def taken_steps(connection: Database, schema: str) -> dict[int, int]:
-    """The numbers of the steps that were taken, each with the lowest number that a server has to know after it; empty
-    where there is no schema."""
+    """The numbers of the migration steps that were taken, each with the lowest version that a server needs after it;
+    empty without a schema."""
     # Asked of the catalogue itself: what a session looked up before, it may remember across a wait for the lock.
     look = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'versions'"
     if connection.execute(look, (schema,)).fetchone() is None:
@@ -187,7 +187,7 @@ def taken_steps(connection: Database, schema: str) -> dict[int, int]:
 
 
 def found_version(connection: Database, schema: str) -> tuple[int, int]:
-    """The number of the last step, and the lowest number that a server has to know; zeros where there is no schema."""
+    """The number of the last step, and the lowest version that a server needs; zeros without a schema."""
     taken = taken_steps(connection, schema)
     return max(taken, default=0), max(taken.values(), default=0)
 
@@ -195,7 +195,8 @@ def found_version(connection: Database, schema: str) -> tuple[int, int]:
 def check_version(
     found: int, needs: int, name: str, *, known: int = SCHEMA_VERSION, works_from: int = WORKS_FROM
 ) -> None:
-    """An error, before anything is read, where this version cannot work on the schema. `name` says what is in it."""
+    """Raise an error, before anything is read, if this version cannot work with the schema. `name` says what is in
+    it."""
     if needs > known:
         raise StoreTooNew(
             f"{name} has schema version {found}, which needs a Clew that knows version {needs}; this one "
@@ -227,8 +228,8 @@ def migrate(
     owner: str | None = None,
     limits: MigrationTimeouts | None = None,
 ) -> list[int]:
-    """Make the schema, or take the steps that it lacks, all in one transaction; the numbers of those taken. What they
-    make belongs to the role `owner`, whichever of its members takes them. Without `limits`, the connection's hold."""
+    """Create the schema, or take missing steps, all in one transaction; returns their numbers. New objects belong to
+    the role `owner`, whichever of its members takes the steps. Without `limits`, the connection's limits hold."""
     taken: list[int] = []
     with connection.transaction():
         if limits is not None:

@@ -1,4 +1,4 @@
-"""Several prepared statements on one way to the database and back.
+"""Several prepared statements in one round trip to the database.
 
 psycopg's cursors are for every purpose: what they do for a statement takes longer than the statement itself where one
 record is written. Here libpq is asked directly, as psycopg lets one do. Values and answers are texts, or bytes as
@@ -24,8 +24,7 @@ _GOOD = frozenset({pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK})
 
 
 class PreparedStatement(NamedTuple):
-    """A statement of Clew's own, with `$1` where a value stands. One name means one text on all connections to a
-    schema."""
+    """A prepared statement, with `$1` for a value. One name means one text on all connections to a schema."""
 
     name: bytes
     text: str
@@ -60,7 +59,7 @@ class _Session:
 
 @lru_cache(maxsize=256)
 def prepared(statement: str) -> PreparedStatement:
-    """A statement with `%s` where a value stands, under a name that only this text has. For few texts, asked often."""
+    """A statement with `%s` for a value, under a name that only this text has. For few texts, used often."""
     first, *rest = statement.split("%s")
     text = first + "".join(f"${place}{part}" for place, part in enumerate(rest, start=1))
     return PreparedStatement(b"clew_" + hashlib.sha256(text.encode()).hexdigest()[:16].encode(), text)
@@ -80,8 +79,7 @@ def ask(lent: Lent, *asked: StatementCall) -> list[StatementResult]:
 
 
 def answers(lent: Lent, *asked: StatementCall) -> list[StatementResult | psycopg.Error]:
-    """The answer to each statement; from one that fails on, its error for all of them: none of those after it is
-    carried out."""
+    """The answer to each statement. If one fails, it and all after it, which are not carried out, have its error."""
     session = _session(lent)
     # Each right before it is asked first: in a transaction that failed, nothing can be prepared.
     new = [each.statement for each in asked if each.statement.name not in session.prepared]
@@ -127,7 +125,7 @@ def _session(lent: Lent) -> _Session:
 
 
 def roll_back(lent: Lent) -> None:
-    """End a transaction, whatever became of it. psycopg's own way throws all prepared statements away with it."""
+    """End a transaction in any state. psycopg's own way throws all prepared statements away with it."""
     lent.pgconn.exec_(b"ROLLBACK")
 
 
@@ -189,7 +187,7 @@ def _waiter(socket: int, *, sends: bool = False) -> Callable[..., object]:
 
 
 def _flush(there: "pq.abc.PGconn") -> None:
-    """Send all, also more than the way there takes at once."""
+    """Send everything, in several parts if the socket takes less at once."""
     while there.flush():
         _waiter(there.socket, sends=True)()
         there.consume_input()

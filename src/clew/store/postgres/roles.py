@@ -51,8 +51,8 @@ _SIGN = """
 
 
 def init(address: Address, schema: str, members: dict[Role, tuple[str, ...]]) -> list[int]:
-    """Make the schema with its roles, or bring it up to date, and give roles to users of the database; the numbers of
-    the steps that were taken. The user who runs it becomes an owner."""
+    """Create the schema with its roles, or bring it up to date, and give roles to users of the database; returns the
+    numbers of the steps that were taken. The user who runs it becomes an owner."""
     with (
         translated(address),
         psycopg.connect(address.url, **options("clew")) as database,

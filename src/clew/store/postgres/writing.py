@@ -1,5 +1,5 @@
-"""Writing a record in one question: while a writer holds the lock, every way to the database and back keeps others
-waiting. A record in a transaction of its own takes one question in all."""
+"""Writing a record in one round trip: while a writer holds the lock, every round trip keeps others waiting. A record in
+a transaction of its own takes one in all."""
 
 from typing import Any, NamedTuple
 

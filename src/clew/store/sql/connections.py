@@ -45,14 +45,14 @@ class Connections(Protocol):
 
     @property
     def as_written(self) -> str:
-        """The expression that tells whether a row of `records` still holds what was written to it. An engine whose
-        pages have no checksums compares it with its last event."""
+        """The expression that is true for a row of `records` with the value that was written. An engine whose pages
+        have no checksums compares it with its last event."""
         ...
 
     @property
     def value(self) -> str:
-        """The expression that gives the value of a row of `records` whatever bytes it holds: where an engine does not
-        look at them, one record that is no text would end the reading of all."""
+        """The expression that gives the value of a row of `records` whatever bytes it holds: in an engine that does not
+        check them, one invalid text would end the reading of all records."""
         ...
 
     def reading(self) -> AbstractContextManager[Connection]: ...
@@ -73,7 +73,7 @@ class Connections(Protocol):
 
 
 def taken_back(name: str) -> StoreError:
-    """For a block that went on after a statement in it had failed: what is left of it must not be committed."""
+    """The error for a block that continues after a failed statement: its writes must not be committed."""
     return StoreError(
         f"The transaction on {name} was rolled back, because a write in it failed.",
         hint="Let the error of the failed write leave the block, remove its cause, and run the block again.",

@@ -1,4 +1,4 @@
-"""The engine itself: every method of the contract, each one call or one transaction on a connection of its own."""
+"""The engine: every method of the contract, each as one call or one transaction on a connection of its own."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -15,7 +15,8 @@ C = TypeVar("C", bound=Connections)
 
 
 class SqlStore(Generic[C]):
-    """An engine adds how it opens, describes and checks itself, and how it compacts what it keeps."""
+    """The part of the store that both engines share. An engine adds how it opens, describes, checks and compacts
+    itself."""
 
     get_many_query: str
     """Takes a JSON list of ids and a collection; gives id, version, data, time and whether the record is as it was
@@ -31,12 +32,12 @@ class SqlStore(Generic[C]):
         raise NotImplementedError
 
     def asking(self) -> AbstractContextManager[Connection]:
-        """A connection for statements of what moves or copies whole stores."""
+        """A connection for statements that move or copy whole stores."""
         return self._connections.reading()
 
     @contextmanager
     def moving(self) -> Iterator[Any]:
-        """A transaction of what moves or copies whole stores: rows keep who wrote them and when."""
+        """A transaction that moves or copies whole stores: rows keep their authors and times."""
         with self._connections.writing() as connection, self._connections.translated():
             yield connection
 

@@ -112,7 +112,7 @@ class SqlTransaction(Generic[C]):
         self._open = False
 
     def demand_whole(self) -> None:
-        """StoreError where a write has failed and the block went on: what is left of it must not be committed."""
+        """StoreError if a write failed and the block continued: its other writes must not be committed."""
         if self._failed:
             raise taken_back(self._store.name)
 
@@ -181,7 +181,7 @@ def get_many(
     ids: Sequence[str],
     damaged: Damaged | None = None,
 ) -> dict[str, Record]:
-    """`query` is the engine's own: it takes a JSON list of ids and the collection."""
+    """Records by id. `query` is the engine's own: it takes a JSON list of ids and the collection."""
     rows = connection.execute(query, (json.dumps(ids), collection)).fetchall()
     return {record.id: record for record in _records(rows, store, collection, damaged)}
 
@@ -257,7 +257,7 @@ def decode(text: str | bytes | None, store: Connections, collection: str, id: st
 def _records(
     rows: Iterable[tuple[Any, ...]], store: Connections, collection: str, damaged: Damaged | None
 ) -> Iterator[Record]:
-    """The records of rows; of one that is damaged, why, where somebody takes it."""
+    """The records of rows; the error of a damaged one goes to the caller who takes errors."""
     for row in rows:
         try:
             yield _record(row, store, collection)
@@ -282,7 +282,7 @@ def _event(row: tuple[Any, ...], store: Connections) -> Event:
 
 
 def demand_version(collection: str, id: str, present: int, wanted: int | None) -> None:
-    """`present` is 0 where there is no live record."""
+    """Conflict unless the record has this version. `present` is 0 if there is no live record."""
     if wanted is None or wanted == present:
         return
     if not present:

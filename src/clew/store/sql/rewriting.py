@@ -1,4 +1,4 @@
-"""Taking out for good what was stored, also from the history: the one exception to events that are never changed."""
+"""Removing stored values for good, also from the history: the one exception to the rule that events never change."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -26,13 +26,13 @@ _AT_ONCE = 2_000
 
 
 def rewrite(connection: Connection, store: Connections, edit: Rewrite) -> int:
-    """Give every value and every reason that `edit` changes its new value; how many. In a transaction of the caller,
-    which lets events be changed."""
+    """Replace every value and reason that `edit` changes; returns their number. The caller's transaction allows events
+    to change."""
     return sum(_rewrite_table(connection, store, edit, table) for table in _TABLES)
 
 
 def erase(connection: Connection, collection: str, ids: Sequence[str]) -> list[str]:
-    """Take out what was deleted under some ids, in a transaction of the caller; those that were erased."""
+    """Remove deleted values of some ids, in a transaction of the caller; returns the ids that were erased."""
     erased: list[str] = []
     for id in ids:
         gone = connection.execute(_DELETE_TOMBSTONE, (collection, id))

@@ -1,5 +1,4 @@
-"""Leaving no byte of what was deleted in a file, leaving nothing beside it, and letting events be changed while
-something is taken out."""
+"""Rewriting a database file so that no byte of deleted values is left in it or beside it."""
 
 import sqlite3
 import time
@@ -26,8 +25,8 @@ def changing_events(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def compact(connections: SqliteConnections, patience: float) -> None:
-    """Write the file again without what was deleted, and empty the log beside it. StoreBusy where others read or write
-    all the time."""
+    """Write the file again without deleted values, and empty the log beside it. StoreBusy if others read or write all
+    the time."""
 
     def is_done(left: float) -> bool:
         with (
@@ -50,8 +49,8 @@ def compact(connections: SqliteConnections, patience: float) -> None:
 
 
 def put_into_one_file(path: Path, patience: float) -> None:
-    """Move what lies in the log of a store that was closed into the store itself, and let it have no log from now on:
-    the file can be copied alone, also while others read it. StoreBusy where somebody has it open all the time."""
+    """Move the log of a closed store into the store itself, and write without a log from now on: the file can be copied
+    alone, also while others read it. StoreBusy if somebody has it open all the time."""
 
     def is_done(_: float) -> bool:
         # SQLite itself does not wait here for others that have the file open.
@@ -77,7 +76,8 @@ def put_into_one_file(path: Path, patience: float) -> None:
 
 
 def _try_until_done(is_done: Callable[[float], bool], patience: float, refusal: StoreBusy) -> None:
-    """Try until it is done, with the seconds that are left each time; the refusal where none are."""
+    """Repeat an attempt until it succeeds, with the remaining seconds each time; raises the last refusal when no time
+    is left."""
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -93,7 +93,7 @@ def _try_until_done(is_done: Callable[[float], bool], patience: float, refusal: 
 
 @contextmanager
 def _waiting(connection: sqlite3.Connection, seconds: float) -> Iterator[None]:
-    """SQLite itself waits for others at most this long, instead of the connection's usual time."""
+    """Let SQLite itself wait for others at most this long, instead of the connection's usual time."""
     (usual,) = connection.execute("PRAGMA busy_timeout").fetchone()
     connection.execute(f"PRAGMA busy_timeout = {max(0, int(seconds * 1000))}")
     try:

@@ -58,8 +58,8 @@ class SqliteConnection(sqlite3.Connection):
         return now()
 
     def mark(self) -> object:
-        """Another value after every write. SQLite tells a connection of the writes of all others, and counts its own;
-        so the mark is this connection's, and what another one says of the same moment differs."""
+        """A value that changes with every write. SQLite tells a connection of the writes of all others, and counts its
+        own; so the mark belongs to this connection, and another one has a different mark for the same state."""
         if self.access == "frozen":
             return None
         (others,) = self.execute("PRAGMA data_version").fetchone()
@@ -88,14 +88,15 @@ def _forget(living: "SqliteConnection | SqliteConnections") -> None:
 
 
 def is_open_here(path: Path) -> bool:
-    """True if this process has a file open through SQLite. Then it must not be opened in any other way: to close it
+    """True if this process has the file open through SQLite. Then it must not be opened in any other way: closing it
     again would drop every lock that the process has on it."""
     found = (each() for each in list(_living.values()))
     return any(each is not None and each.path == path for each in found)
 
 
 class SqliteConnections:
-    """Each connection serves one call or one transaction at a time, so that threads never meet on one."""
+    """Connections to one file. Each serves one call or one transaction at a time, so that no two threads use the same
+    one."""
 
     principal: str | None = None
     """No principal: everybody who may open the file may write it."""
@@ -103,7 +104,7 @@ class SqliteConnections:
     value = VALUE
 
     def __init__(self, path: Path, *, read_only: bool, busy_timeout: float, refusal: StoreError | None = None) -> None:
-        """`refusal` says why nothing is written where it is opened for reading only."""
+        """`refusal` is the reason why nothing is written, if the file is opened for reading only."""
         self.path = path
         self._refusal = refusal
         self._busy_timeout = busy_timeout
@@ -138,7 +139,8 @@ class SqliteConnections:
 
     @contextmanager
     def reading(self) -> Iterator[SqliteConnection]:
-        """A connection for a block of the engine's own statements; their errors leave it as the store's."""
+        """A connection for a block of the engine's own statements; their errors are translated into those of the
+        store."""
         # Every call reads something, so this is `_lent` and `translated` in one.
         connection = self._take()
         try:
@@ -184,7 +186,7 @@ class SqliteConnections:
                 _take_back(connection)
 
     def close(self) -> None:
-        """Closes what is idle; what is lent is closed when it comes back."""
+        """Close idle connections; a connection in use is closed when it comes back."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -326,7 +328,7 @@ def _begin(connection: SqliteConnection, durable: bool) -> None:
 
 
 def _take_back(connection: SqliteConnection) -> None:
-    """Undo what was not committed. Where even this fails the connection is closed, which undoes it as well."""
+    """Roll back. If even this fails the connection is closed, which rolls back as well."""
     with suppress(sqlite3.Error):
         if connection.in_transaction:
             connection.execute("ROLLBACK")

@@ -1,4 +1,4 @@
-"""Damaged stores that were put aside: kept beside the store that took their place, listed by `clew doctor`.
+"""Damaged stores that were put aside: kept beside the new store, listed by `clew doctor`.
 
 To put a store aside takes several steps, and a process may be killed between any two of them. So there is a note in the
 place of the store from before its log goes until the new store is there: opening it reports a damaged store, and
@@ -37,8 +37,8 @@ def unfinished(store: Path) -> Path | None:
 
 
 def put_aside(store: Path, new: Path) -> Path:
-    """Put a new store in the place of a damaged one, and return where that one is kept with its log. At every moment
-    the damaged one is in one of the two places, and until the end its place says that it is damaged."""
+    """Replace a damaged store by a new one, and return the path at which the damaged one is kept with its log. At every
+    moment the damaged one is in one of the two places, and until the end its former place says that it is damaged."""
     kept = unfinished(store) or _copied(store)
     # A log beside another store than its own would be taken for that one's.
     for file in (log_of(store), index_of(store)):

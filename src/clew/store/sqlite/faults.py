@@ -33,8 +33,8 @@ _OTHER_TABLES = re.compile(
 
 @contextmanager
 def translated(path: Path, *, tables_known: bool = False) -> Iterator[None]:
-    """Every SQLite error that leaves the block leaves it as an error of the store at `path`. Where its tables are known
-    to be those that the block asks for, one that is not there is damage, and so is a value that cannot be there."""
+    """Translate every SQLite error of the block into an error of the store at `path`. If the file's tables are known to
+    be the expected ones, a missing table is damage, and so is an impossible value."""
     try:
         yield
     except sqlite3.Error as error:
@@ -84,7 +84,7 @@ def protected(path: Path, cause: str) -> StoreReadOnly:
 
 
 def unusable(path: Path, error: OSError) -> StoreError:
-    """For a file that the system, or a link in its place, does not let be opened."""
+    """The error for a file that cannot be opened, because of the system or of a link in its place."""
     return StoreError(
         f"The store {path} cannot be opened: {error.filename or path}: {error.strerror or error}.",
         hint="Nothing was written.",

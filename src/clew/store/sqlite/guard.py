@@ -1,4 +1,5 @@
-"""Guards against a database file that somebody made or damaged: what its schema may not call, and what it may hold.
+"""Guards against a database file that somebody made or damaged: limits on the functions that its schema may call, and
+on its contents.
 
 A file may come with a cloned project. A trigger, a view in the place of a table or a column that is computed would run
 with every statement of Clew's own, so a schema is compared with the statements that Clew makes it with.
@@ -49,7 +50,7 @@ def guard(connection: sqlite3.Connection) -> None:
 
 @lru_cache(maxsize=32)
 def made_by(statements: tuple[str, ...]) -> Made:
-    """The tables, indexes, views and triggers that these statements make, with the text that SQLite keeps of each."""
+    """The tables, indexes, views and triggers that these statements create, with the text that SQLite keeps of each."""
     found = ((_MADE.match(statement), statement) for statement in statements)
     return {(match[1].lower(), match[2]): _plain(statement) for match, statement in found if match}
 
@@ -87,8 +88,8 @@ def missing_objects(
 
 
 def unsound(connection: sqlite3.Connection) -> str | None:
-    """The first finding of a look through all pages and all values of a file, of which SQLite's own quick check leaves
-    out the types; None for a sound one. It takes as long as reading the file."""
+    """The first fault found by reading all pages and all values of a file, types included, which SQLite's own quick
+    check leaves out; None for a sound file. It takes as long as reading the file."""
     try:
         (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
         return _of_another_type(connection) if found == "ok" else str(found)
@@ -97,7 +98,7 @@ def unsound(connection: sqlite3.Connection) -> str | None:
 
 
 def _of_another_type(connection: sqlite3.Connection) -> str | None:
-    """The first column of a table that holds a value of another type than it was declared with."""
+    """The first column of a table with a value of another type than declared."""
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
     for (table,) in connection.execute(query).fetchall():
         for _, column, declared, *_ in connection.execute("SELECT * FROM pragma_table_info(?)", (table,)).fetchall():
@@ -113,7 +114,7 @@ def _objects(schema: SchemaRows) -> list[tuple[str, str, str]]:
 
 
 def _is_of_sqlite(kind: str, name: str, sql: str, statements: tuple[str, ...]) -> bool:
-    """True if SQLite made it for itself, for one of the tables that the statements make."""
+    """True if SQLite created the object for itself, for one of the tables of the statements."""
     if kind != "table":
         return False
     if sql in _SQLITE_OWN:

@@ -1,4 +1,4 @@
-"""A file of SQLite for a look at it, by a process that has no time to load more than SQLite: a hook."""
+"""A read-only connection to a SQLite file for a process that has no time to load more than SQLite: a hook."""
 
 import sqlite3
 from pathlib import Path
@@ -20,8 +20,8 @@ is there twice, in the record and in its event, so that a change of either is no
 
 
 def light_connection(path: Path, patience: float) -> sqlite3.Connection:
-    """A connection that can only read, and waits for others so many seconds. The file may come with a cloned project:
-    nothing in its schema may call what was not made for that."""
+    """A read-only connection that waits for others so many seconds. The file may come with a cloned project, so its
+    schema may call harmless functions only."""
     try:
         return _opened(path, "mode=ro", patience)
     except sqlite3.OperationalError as error:
@@ -52,7 +52,7 @@ def log_of(path: Path) -> Path:
 
 
 def size_of(path: Path) -> int:
-    """0 for a file that is not there."""
+    """The size of a file; 0 if it does not exist."""
     try:
         return path.stat().st_size
     except OSError:

@@ -53,8 +53,8 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 def lost_writes(store: Path) -> str | None:
-    """The committed part of the log that cannot be read, as the end of a sentence; None if all is well, or if somebody
-    has the store open: the first process that opened it looked at the log."""
+    """The committed part of the log that cannot be read, as the end of a sentence; None if there is none, or if another
+    process has the store open: the first process that opened it checked the log."""
     if not size_of(log_of(store)):
         return None
     with _alone(store) as alone:
@@ -149,13 +149,13 @@ def _committed(store: Path, salts: bytes) -> int:
 
 
 def start_of(store: Path) -> Path:
-    """The note of which start of the machine the index beside the store is of."""
+    """The noted start of the machine at which the index beside the store was created."""
     return store.with_name(f"{store.name}-boot")
 
 
 def note_start(store: Path) -> None:
-    """Note that SQLite made the index beside a store since this start of the machine, where the system tells which one
-    it is. Without a note the index is not believed."""
+    """Note at which start of the machine SQLite created the index beside the store. Without a note the index is not
+    used."""
     if not boot_id():
         return
     place, data = start_of(store), boot_id().encode("ascii")

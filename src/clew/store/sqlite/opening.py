@@ -79,7 +79,7 @@ def _prepare(connection: SqliteConnection, path: Path) -> None:
 
 
 def _demand_file(path: Path, read_only: bool) -> None:
-    """A sound file; none is made where nothing may be written."""
+    """Check that the file is sound; nothing is created for a read-only store."""
     try:
         found = _found(path)
         if not read_only:
@@ -103,7 +103,7 @@ def _demand_file(path: Path, read_only: bool) -> None:
 
 # Implements: REQ-d00623
 def _keep_private(path: Path, found: Sequence[os.stat_result | None]) -> None:
-    """Take from others what earlier versions let them read."""
+    """Remove rights of others that earlier versions left on the files."""
     for ending, status in zip(below.BESIDE, found, strict=True):
         if status is not None and status.st_mode & 0o077:
             with suppress(OSError):
@@ -120,7 +120,8 @@ def _found(path: Path) -> Sequence[os.stat_result | None]:
 
 
 def _check_size(path: Path, found: Sequence[os.stat_result | None]) -> None:
-    """SQLite takes a file of no or one byte for a new one, and misses the loss of a part of the last page."""
+    """Check the size of the file. SQLite takes a file of no or one byte for a new one, and misses the loss of a part of
+    the last page."""
     size, logged, _, journal = (0 if status is None else status.st_size for status in found)
     if not size or size % _SMALLEST_PAGE:
         # Sizes in this order: a store that is being created has its file before its log.
@@ -156,8 +157,7 @@ def _create(path: Path) -> None:
 
 @contextmanager
 def filling(path: Path) -> Iterator[SqliteConnection]:
-    """Make a store in one file with nothing beside it, whole when the block ends. Should the process be killed, the
-    file is to be thrown away."""
+    """Create a store in one file, complete when the block ends. If the process is killed, the file is to be deleted."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     with closing(SqliteConnections(path, read_only=False, busy_timeout=0)) as connections:
         with connections.reading() as connection:

@@ -1,4 +1,4 @@
-"""Databases of other programs: read, never written, never locked for longer than a question takes."""
+"""Databases of other programs: read, never written, never locked for longer than one query."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ _SECONDS = 5.0
 
 
 def read_rows(place: Path, tables: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """The rows of those of the tables that are there, by their columns. The file is opened for reading only; where
-    its program is not at work, not even a lock is taken."""
+    """The rows of the existing tables among these, by their columns. The file is opened for reading only; while its
+    program does not run, not even a lock is taken."""
     if not place.is_file():
         raise NotFound(f"There is no file '{place}'.", hint="Check the path.")
     log = place.with_name(f"{place.name}-wal")

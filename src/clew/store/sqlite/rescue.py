@@ -1,4 +1,4 @@
-"""Saving from a damaged store what can still be read: `python -m clew.store.sqlite.rescue DAMAGED [NEW]`.
+"""Rescuing the readable part of a damaged store: `python -m clew.store.sqlite.rescue DAMAGED [NEW]`.
 
 Without NEW, the new store takes the place of the damaged one, which is kept beside it. The damaged file is only read.
 What a record holds is there twice, in the record and in the last of its events, so it is lost only where both are.
@@ -39,7 +39,7 @@ class Rescue(msgspec.Struct, frozen=True):
 
 
 def rescue(damaged: Path, target: Path) -> Rescue:
-    """Make a new store at `target` of what is readable in the damaged one."""
+    """Create a new store at `target` from the readable part of the damaged one."""
     if not damaged.is_file():
         raise NotFound(f"There is no file {damaged}.", hint="Name the damaged store. Nothing was written.")
     if target.exists():
@@ -51,8 +51,8 @@ def rescue(damaged: Path, target: Path) -> Rescue:
 
 
 def rescue_in_place(store: Path) -> tuple[Rescue, Path]:
-    """Put a new store with what is readable in the place of a damaged one; returns what it holds, and where the damaged
-    one is kept. Where nothing can be read, the new one is empty."""
+    """Replace a damaged store by a new one with its readable part; returns the new contents, and the path at which the
+    damaged one is kept. If nothing can be read, the new one is empty."""
     with _temporary(store) as temporary:
         try:
             found = _saved(unfinished(store) or store, temporary)
@@ -107,7 +107,7 @@ def _look_into(source: sqlite3.Connection, damaged: Path) -> None:
 
 
 def _from_both_ends(source: sqlite3.Connection, table: str, *keys: str) -> Iterator[_Row]:
-    """Rows up to the first unreadable page from either end; twice where there is none."""
+    """Rows up to the first unreadable page from either end; all rows twice if every page is readable."""
     for direction in ("ASC", "DESC"):
         order = ", ".join(f"{key} {direction}" for key in keys)
         with suppress(sqlite3.Error):
@@ -153,7 +153,7 @@ def _is_sound(names: _Row, values: _Row) -> bool:
 
 
 def _missing(entries: dict[_Key, _Row], events: list[_Row], tombstones: list[_Row]) -> dict[_Key, _Row]:
-    """Entries made from the last event, or else the tombstone, of what has none."""
+    """Records that are missing, made from their last event, or else from the tombstone."""
     made: dict[_Key, _Row] = {}
     for _, collection, id, version, _, deleted_at, *_ in tombstones:
         made[collection, id] = (collection, id, version, None, deleted_at)
@@ -163,7 +163,7 @@ def _missing(entries: dict[_Key, _Row], events: list[_Row], tombstones: list[_Ro
 
 
 def _differing(entries: dict[_Key, _Row], events: list[_Row]) -> dict[_Key, _Row]:
-    """The last events of the records that hold another value than these."""
+    """The last events of the records with another value than these."""
     last = {(row[5], row[6]): row for row in events}
     return {
         key: event
@@ -176,7 +176,7 @@ def _differing(entries: dict[_Key, _Row], events: list[_Row]) -> dict[_Key, _Row
 
 
 def _settled(entry: _Row, event: _Row, number: int) -> tuple[_Row, _Row]:
-    """One more version of a record, with the value that it has, and the event that made it from the other value."""
+    """One more version of a record, with its value, and the event that leads to it from the other value."""
     collection, id, version, data, _ = entry
     at = max(now(), event[1])
     reason = "The value of the record and that of its last event differed in a damaged store."

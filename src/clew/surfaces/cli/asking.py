@@ -39,7 +39,7 @@ _NOT_COMPARED = frozenset({VARIABLE, "CLEW_SERVER_SECONDS", "CLEW_HOOK_SECONDS",
 
 
 def answered(words: "Sequence[str]", *, is_named: bool) -> int | None:
-    """Print what the project's server answers to a command, and give its exit code; None where the command has to be
+    """Print the answer of the project's server to a command, and return its exit code; None if the command has to be
     carried out here."""
     if words[0] not in SERVED or SWITCH in words or is_switched_off():
         return None
@@ -111,7 +111,7 @@ def _terminal() -> list[object]:
 
 
 def server_of(root: str) -> tuple[int | None, str]:
-    """The process that answers commands of this process; or None and the reason, empty where no server runs."""
+    """The process that answers commands for this one; or None and the reason, which is empty if no server runs."""
     reason = ""
     for taken, _ in _asked(root, request(root)):
         process = taken.get("process")
@@ -122,7 +122,7 @@ def server_of(root: str) -> tuple[int | None, str]:
 
 
 def _answer(root: str, asked: dict[str, object]) -> "tuple[int, Printed] | None":
-    """The answer of the first server that takes the command. Nothing is printed before it is there as a whole."""
+    """The answer of the first server that takes the command. Nothing is printed before all of it has arrived."""
     for taken, lines in _asked(root, asked):
         if taken.get("taken") is not True:
             continue
@@ -157,7 +157,7 @@ def _asked(root: str, asked: dict[str, object]) -> "Iterator[tuple[dict[str, obj
 
 
 def _answer_in(line: object) -> "tuple[int, Printed] | None":
-    """The exit code and the pieces of text in a line; None where they are not what a server sends."""
+    """The exit code and the texts in a line of a server; None if it is not an answer."""
     code, printed = (line.get("code"), line.get("printed")) if isinstance(line, dict) else (None, None)
     if type(code) is not int or not isinstance(printed, list):
         return None

@@ -1,4 +1,4 @@
-"""Building the search index behind a person's back: a process of its own, started once, that nobody waits for.
+"""Building the search index in the background: a process of its own, started once, that no command waits for.
 
 Only a person at a terminal gets one: scripts and tests start no process that they did not ask for.
 """
@@ -24,7 +24,7 @@ VERBS = frozenset(("brief", "ask", "search", "kb status", "kb search", "kb ask")
 
 
 def index_news(project: "Project") -> tuple[str | None, bool]:
-    """A line about the index for a person, and whether somebody has to be started who builds it."""
+    """A line about the index for a person, and whether a process has to be started that builds it."""
     if not errors().isatty() or not project.config.search.background:
         return None, False
     state, job = project.index.state(), _running(project)
@@ -58,7 +58,7 @@ def _progress(state: "IndexState", job: "Job") -> str:
 
 
 def start_indexing(root: Path) -> "subprocess.Popen[bytes]":
-    """Start `clew index` for a project and let it go."""
+    """Start `clew index` for a project and do not wait for it."""
     command = [sys.executable, "-m", "clew", "index", str(root)]
     nice = shutil.which("nice")
     return subprocess.Popen(

@@ -104,7 +104,7 @@ def _values(option: argparse.Action) -> Iterator[Completion]:
 
 
 def _folder(words: list[str]) -> str:
-    """The folder that -C names, wherever it stands."""
+    """The folder of -C, at any position."""
     for flag in ("-C", "--folder"):
         if flag in words[:-1]:
             return words[words.index(flag) + 1]
@@ -129,7 +129,7 @@ def _arguments(verb: str, parser: argparse.ArgumentParser, current: str, folder:
 
 
 def _ids(verb: str, folder: str) -> Iterator[Completion]:
-    """The ids that a command takes, as the project has them."""
+    """The ids in the project that a command takes."""
     from clew.graph.model import NodeKind
     from clew.project import Project
 

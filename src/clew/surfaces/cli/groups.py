@@ -1,4 +1,4 @@
-"""Groups of commands such as `clew req`: what is declared of a group besides its commands."""
+"""Groups of commands such as `clew req`: declarations for the group as a whole."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -91,5 +91,5 @@ clew req coverage --by-req""",
 
 
 def group_of(verb: str | None) -> CommandGroup:
-    """The group of a command; one that declares nothing for a command that is alone."""
+    """The group of a command; an empty one for a command without a group."""
     return GROUPS.get((verb or "").partition(" ")[0], CommandGroup())

@@ -16,7 +16,7 @@ _LONGEST_EXAMPLE = 36
 
 
 def overview(prepared: str) -> int:
-    """Print the page that `make docs` prepared: a heading a line, and below it examples and what they do."""
+    """Print the page that `make docs` prepared: headings, and below them examples with their explanations."""
     width = min(shutil.get_terminal_size().columns, 120) if sys.stdout.isatty() else WIDTH
     print(coloured(f"clew {__version__}", "bold") + ": one thread through everything a project knows.")
     for line in Path(prepared).read_text(encoding="utf-8").splitlines():

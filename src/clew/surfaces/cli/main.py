@@ -47,7 +47,7 @@ OVERVIEW = os.path.join(os.path.dirname(__file__), "overview.txt")
 
 
 def all_commands() -> dict[str, str]:
-    """Every command with a summary of what it does."""
+    """Every command with its summary."""
     from clew.operation.listing import all_verbs
     from clew.surfaces.cli.groups import GROUPS
 
@@ -96,7 +96,7 @@ def _is_in_project() -> bool:
 
 
 def _elsewhere(arguments: list[str]) -> int:
-    """`clew -C FOLDER COMMAND` is `clew COMMAND` in that folder, as with git and make."""
+    """The folder of `clew -C FOLDER COMMAND`, which is `clew COMMAND` in that folder, as with git and make."""
     from clew.errors import InvalidArgument
 
     first, equals, given = arguments[0].partition("=")
@@ -175,7 +175,7 @@ def _exit_code(command: "Callable[[], int]") -> int:
 
 
 def _failed(error: Exception) -> int:
-    """Say what ended a command; its exit code."""
+    """Print the error that ended a command; returns its exit code."""
     from clew.errors import ClewError
     from clew.text.terminal import OutputLost
 
@@ -254,8 +254,8 @@ def entry() -> None:
 
 
 def serve_entry() -> None:
-    """`clew-mcp`: serves, so that `uvx clew-mcp` is all that a client has to start. Every command works by this name
-    too, because it is the only one that uvx finds by itself."""
+    """`clew-mcp`: serves, so that a client only has to start `uvx clew-mcp`. Every command works by this name too,
+    because it is the only one that uvx finds by itself."""
     words = sys.argv[1:]
     if not _is_command(words):
         sys.argv[1:] = ["serve", *words]

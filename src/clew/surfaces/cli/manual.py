@@ -124,7 +124,7 @@ def _options(actions: list[argparse.Action]) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """Text as a line of its own, which begins no request."""
+    """Text as a line of its own that is not taken for a request of roff."""
     plain = _text(text)
     return f"\\&{plain}" if plain.startswith((".", "'")) or not plain else plain
 

@@ -16,7 +16,7 @@ from clew.workspace.root import admitted
 
 
 class Here(str):
-    """The folder in which a command was started: nobody named it."""
+    """The folder in which a command was started, as a default that nobody named."""
 
     __slots__ = ()
 
@@ -35,13 +35,13 @@ def add_folder(parser: argparse.ArgumentParser, *, positional: bool = True) -> N
 
 
 def add_place(parser: argparse.ArgumentParser) -> None:
-    """-C for a command that takes its folder in another way, or none."""
+    """The option -C, for a command that takes its folder in another way, or none."""
     parser.add_argument("-C", dest="in_folder", metavar="FOLDER", help="do it in this folder (default: this one)")
 
 
 def go_to_place(args: argparse.Namespace, *, is_named: bool = False) -> argparse.Namespace:
-    """Enter the folder of -C, where one was given. That folder, and the current one where `is_named` says so, is then
-    named like one that an argument names."""
+    """Enter the folder of -C, if there is one. That folder, and with `is_named` the current one, counts as named by the
+    user."""
     place = getattr(args, "in_folder", None)
     if place is not None:
         try:
@@ -95,8 +95,8 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def open_project(folder: str, *, drafts: bool = False, report_root: bool = True) -> Project:
-    """The project at or above a folder. Without `drafts` it is what the files say, and nothing that is not saved. If
-    its folder is not the given one, standard error says so, unless `report_root` is false."""
+    """The project at or above a folder. Without `drafts` it shows only what is saved in files. If its folder is not the
+    given one, standard error says so, unless `report_root` is false."""
     project = Project.open(folder, drafts=drafts)
     if report_root:
         tell_root(project, folder)

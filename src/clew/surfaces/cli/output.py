@@ -33,7 +33,7 @@ def print_error(error: ClewError) -> None:
 
 
 def told(error: ClewError) -> int:
-    """Print an error that ends a command, and give its exit code."""
+    """Print an error that ends a command, and return its exit code."""
     end_progress()
     print_error(error)
     return exit_code_of(error)

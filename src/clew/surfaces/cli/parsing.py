@@ -1,4 +1,4 @@
-"""The parser of every command: what it refuses says what to do next."""
+"""The parser of every command: its errors say what to do next."""
 
 import argparse
 import sys
@@ -9,7 +9,7 @@ from clew.text.terminal import columns, errors, output, wrapped
 
 class CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """The usage, what is wrong, and what to do next; exit code 2."""
+        """Print the usage, the problem and the next step; exit code 2."""
         self.print_usage(sys.stderr)
         width = columns(errors())
         print(wrapped(f"{self.prog}: error: {message}", width), file=errors())
@@ -17,7 +17,7 @@ class CommandParser(argparse.ArgumentParser):
         raise SystemExit(2)
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Help and usage. A server that reads the words of a command prints none of it: there standard output speaks a
-        protocol."""
+        """Print help and usage. A server that parses the words of another process prints nothing, because its standard
+        output speaks a protocol."""
         if message:
             (output() if file is None or file is sys.stdout else errors()).write(message)

@@ -104,7 +104,7 @@ def _heading_of(name: str) -> HelpHeading:
 
 
 def overview() -> str:
-    """The commands by task: an example of each, a tab, and what it does."""
+    """The commands by task: an example of each, a tab, and its explanation."""
     commands = all_commands()
     lines: list[str] = []
     for heading, names in by_heading().items():

@@ -20,8 +20,8 @@ from clew.text.display import shortened
 
 
 def resolve(name: str, words: list[str]) -> tuple[ListedOperation, list[str]]:
-    """The command that a name and the words after it mean, and the words that are left for its own parser. Prints the
-    help of a group and exits where that is asked for, and its usage where the command is missing."""
+    """The command for a name and the words after it, and the words left for its own parser. On request it prints the
+    help of a group, and its usage if the command is missing, and exits."""
     if not any(commands_of(name)):
         return all_verbs()[name], words
     options, rest = _split(name, words)
@@ -41,7 +41,7 @@ def commands_of(group: str) -> list[ListedOperation]:
 
 
 def unknown_command(group: str, word: str, known: Iterable[str]) -> InvalidArgument:
-    """The error where no command of a group has this name; the group is empty for a command that would be alone."""
+    """The error for an unknown command of a group; the group is empty for a command without one."""
     close = get_close_matches(word[:80], known, n=1)
     suggestion = f"Did you mean '{close[0]}'? " if close else ""
     return InvalidArgument(
@@ -51,8 +51,8 @@ def unknown_command(group: str, word: str, known: Iterable[str]) -> InvalidArgum
 
 
 def group_parser(group: str) -> argparse.ArgumentParser:
-    """Understands what may be before the command of a group: the options of all its commands. Its help lists the
-    commands, and the options that all of them have."""
+    """The parser of options before the command of a group: the options that all its commands have. Its help lists the
+    commands."""
     about, members = GROUPS[group], commands_of(group)
     parser = CommandParser(
         prog=f"clew {group}",

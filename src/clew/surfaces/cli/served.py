@@ -1,4 +1,4 @@
-"""Commands of other processes that a server answers: the same command, on the project that is open here.
+"""Commands of other processes that a server answers on its open project.
 
 A command is taken only where this process would print exactly what the other one would: the same Clew, the same
 environment, the same configuration, no drafts. Everything else is declined before anything is done, and whoever asked
@@ -48,11 +48,11 @@ Traits = tuple[bool, bool, Annotated[int, msgspec.Meta(ge=1)] | None]
 
 
 class Declined(Exception):
-    """The command has to be carried out where it was given."""
+    """The command has to be carried out in the process where it was given."""
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A command as another process gives it."""
+    """A command from another process."""
 
     folder: str
     """Its current folder."""
@@ -80,7 +80,7 @@ class CommandAnswers:
         self._code = code_state()
 
     def end(self, patience: float) -> None:
-        """Cancel what is under way; whoever asked carries it out itself."""
+        """Cancel work under way; the asking process carries it out itself."""
         self._stop.set()
         with self._idle:
             self._idle.wait_for(lambda: not self.under_way, timeout=min(patience, _ENDING_SECONDS))
@@ -101,7 +101,7 @@ class CommandAnswers:
                 self._carry_out(command, connection)
 
     def _carry_out(self, command: "Command", connection: Connection) -> None:
-        """Run a command in a thread of its own, while this one looks whether somebody still waits for it."""
+        """Run a command in a thread of its own, while this one checks whether the asking process still waits."""
         done = threading.Event()
         answers: list[bytes] = []
 
@@ -253,7 +253,7 @@ class Command:
         return lambda done, total, message: None
 
     def began(self, call: Call) -> None:
-        """From now on the one who asks can take the call back."""
+        """Tell the asking process that it can cancel the call from now on."""
         self._call = call
         if self._is_cancelled:
             call.cancel()

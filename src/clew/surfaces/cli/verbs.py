@@ -1,4 +1,4 @@
-"""Commands that are operations: options from the fields, the same call that an MCP client makes, a text for people."""
+"""Commands that are operations: options from the fields, the same call as over MCP, a text for people."""
 
 import argparse
 from contextlib import contextmanager
@@ -30,7 +30,7 @@ _MAKES_PROJECT = frozenset({"req init", "req setup"})
 
 
 class ProjectSource(Protocol):
-    """The place from which a command gets its project, and what it may do beside answering."""
+    """Opens the project for a command, and says what the command may do besides."""
 
     @property
     def folder(self) -> Path | None:
@@ -82,7 +82,7 @@ class OwnProject:
         return progress()
 
     def began(self, call: "Call") -> None:
-        """Nobody takes it back but by ending the process."""
+        """Nothing: only ending the process cancels the call."""
 
     def start_indexing(self, root: Path) -> None:
         from clew.surfaces.cli.background import start_indexing
@@ -91,7 +91,7 @@ class OwnProject:
 
 
 def run_verb(operation: type[Operation], words: list[str], *, is_named: bool = False) -> int:
-    """Carry out a command with the words after its name. `is_named` says that somebody named the current folder."""
+    """Carry out a command with the words after its name. `is_named` says that the user named the current folder."""
     from clew.surfaces.cli.opening import go_to_place
 
     args = go_to_place(parser_of(operation).parse_args(words), is_named=is_named)
@@ -138,7 +138,7 @@ def answer_verb(operation: type[Operation], args: argparse.Namespace, source: Pr
 
 
 def _is_prose(request: Operation) -> bool:
-    """True if lines may be wrapped: those of a table for programs, or of a diff, may not."""
+    """True if long lines may be wrapped: not in tables for programs, nor in diffs."""
     return getattr(request, "format", "text") == "text" and not getattr(request, "dry_run", False)
 
 

@@ -54,7 +54,7 @@ def _hashes(editor: EditorProject, path: str, params: lsp.CodeActionParams) -> I
 
 
 def _ending_here(editor: EditorProject, path: str, chosen: lsp.Range) -> list[str]:
-    """The requirements of a stale or missing hash whose last line is chosen."""
+    """The requirements with a stale or missing hash whose last line is selected."""
     lines = range(chosen.start.line + 1, chosen.end.line + 2)
     with editor.reading() as project:
         return [
@@ -75,7 +75,8 @@ def _links(editor: EditorProject, path: str, params: lsp.CodeActionParams) -> It
 
 
 def _suggested(editor: EditorProject, path: str) -> tuple[Suggestion, ...]:
-    """Editors ask with every move of the cursor, so the answer is kept until a file or a decision changes."""
+    """The suggested links. Editors ask at every move of the cursor, so the answer is cached until a file or a decision
+    changes."""
     project = editor.project
     project.ensure_graph()
     key = (path, project.graph.state.fingerprint, project.links.decisions_state())
@@ -116,7 +117,7 @@ def reject_link(editor: EditorProject, path: str, line: int, requirement: str) -
 
 
 def workspace_edit(editor: EditorProject, edits: tuple[FileEdit, ...] | list[FileEdit]) -> lsp.WorkspaceEdit | None:
-    """Planned writes as edits of the editor's texts; None where a text is not the one that the plan was made for."""
+    """Planned writes as edits of the editor's texts; None if a text changed since the plan."""
     changes: dict[str, list[lsp.TextEdit]] = {}
     for edit in edits:
         uri = editor.uri_of(edit.path)

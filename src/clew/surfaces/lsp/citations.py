@@ -22,7 +22,7 @@ _ABOVE = 12
 
 
 class IdInLine(msgspec.Struct, frozen=True):
-    """An id in a line, and what it means."""
+    """An id in a line, and the node that it means."""
 
     text: str
     start: int
@@ -36,7 +36,7 @@ class IdInLine(msgspec.Struct, frozen=True):
 
 
 def citations_in(project: Project, line: str) -> Iterator[IdInLine]:
-    """The ids in a line that mean something here. Call it while the graph is held."""
+    """The ids in a line that mean a node. The caller holds the graph's lock."""
     graph, grammar = project.graph, project.context.grammar
     resolver = Resolver(graph, grammar)
     for match in _TOKEN.finditer(line):
@@ -56,7 +56,7 @@ def citations_in(project: Project, line: str) -> Iterator[IdInLine]:
 
 
 def citation_at(editor: EditorProject, project: Project, uri: str, position: lsp.Position) -> IdInLine | None:
-    """The id under the cursor. Call it while the graph is held."""
+    """The id under the cursor. The caller holds the graph's lock."""
     document = editor.document(uri)
     if document is None or not 0 <= position.line < len(document.lines):
         return None

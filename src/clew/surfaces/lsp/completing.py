@@ -20,8 +20,8 @@ _KINDS = (NodeKind.REQUIREMENT, NodeKind.ASSERTION)
 
 
 def completions(editor: EditorProject, uri: str, position: lsp.Position) -> lsp.CompletionList:
-    """Behind a keyword such as `Verifies:` every id; elsewhere those that begin as the word does, once it looks like
-    one of this project."""
+    """After a keyword such as `Verifies:` every id; elsewhere the ids that begin like the word, if it looks like an id
+    of this project."""
     document = editor.document(uri)
     if document is None:
         return lsp.CompletionList(is_incomplete=False, items=[])

@@ -41,7 +41,7 @@ class EditorProject:
         return perform(request, self.call())
 
     def call(self) -> Call:
-        """A person who edits files sees the same as a person on the command line."""
+        """A call with the rights of a person on the command line."""
         return Call(self.project, all_tools(), surface="cli")
 
     @contextmanager
@@ -54,7 +54,7 @@ class EditorProject:
     # Files
 
     def path_of(self, uri: str) -> str | None:
-        """The file of the project that an address means; None for every other."""
+        """The file of the project at an address; None for any other address."""
         try:
             name = uris.to_fs_path(uri)
             return path_inside(self.root, name) if name else None
@@ -71,8 +71,8 @@ class EditorProject:
         return uris.from_fs_path(place) or Path(place).as_uri()
 
     def document(self, uri: str) -> TextDocument | None:
-        """A text that the editor has open, or a file of the project as it is saved. Nothing else is read, whatever an
-        address says."""
+        """A text that the editor has open, or a saved file of the project. Nothing else is read, whatever the address
+        is."""
         opened: TextDocument | None = self._workspace.text_documents.get(unquote(uri))
         if opened is not None:
             return opened
@@ -96,7 +96,7 @@ class EditorProject:
             return ""
 
     def is_saved(self, uri: str, saved: bytes) -> bool:
-        """True if the editor shows the saved text, so that places in one are places in the other."""
+        """True if the editor shows the saved text, so that positions are the same in both."""
         opened = self._workspace.text_documents.get(unquote(uri))
         return opened is None or opened.source.encode() == saved
 

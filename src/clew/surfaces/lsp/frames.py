@@ -18,7 +18,7 @@ _PIECE = 1024 * 1024
 
 
 class Frames:
-    """Standard input, without what is no message."""
+    """The messages on standard input; everything else is skipped."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
@@ -51,7 +51,7 @@ class Frames:
         return None
 
     def _length(self) -> int | None:
-        """The length in the lines up to an empty one; 0 if none of them can be read, None at the end of the input."""
+        """The length in the header lines; 0 if none of them can be read, None at the end of the input."""
         size = 0
         while line := self._source.readline(_LONGEST_LINE):
             if not line.strip():

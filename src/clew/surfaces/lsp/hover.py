@@ -40,7 +40,7 @@ def _head(owner: Node) -> Iterator[str]:
 
 
 def _proof(row: MatrixRow, citation: IdInLine) -> Iterator[str]:
-    """Each assertion with its proof; only those that are named, where some are."""
+    """Each assertion with its proof; if some are named, only those."""
     named = [each for each in row.assertions if each.label in citation.labels]
     for each in named or row.assertions:
         yield f"- **{each.label}** {_plain(each.text)} *({_PROOF[each.proof]})*"

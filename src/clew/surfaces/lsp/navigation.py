@@ -76,7 +76,7 @@ def _citing(editor: EditorProject, project: Project, citation: IdInLine) -> Iter
 
 
 def _place(editor: EditorProject, node: Node, names: list[str]) -> Iterator[lsp.Location]:
-    """The id in what cites it; the first line of it where the id is spelled in another way."""
+    """The position of the id in the citing lines; the first line if the id has another spelling there."""
     if node.source is None:
         return
     path = node.source.path

@@ -1,4 +1,4 @@
-"""The language server: what an editor asks, answered from one project.
+"""The language server: requests of an editor, answered from one project.
 
 Answers are made in threads, so that a slow one holds up no other; everything that is sent goes out from the one loop.
 """
@@ -90,7 +90,7 @@ class ClewLanguageServer(LanguageServer):
             return otherwise
 
     def check(self) -> None:
-        """Have the findings rebuilt. One check at a time: what changes meanwhile is checked once more."""
+        """Have the findings rebuilt. One check at a time: changes during a check lead to another one."""
         self._again = True
         if self._check is None or self._check.done():
             self._check = asyncio.get_running_loop().create_task(self._checked())
@@ -202,7 +202,7 @@ def _workspace_folder(params: lsp.InitializeParams) -> Path | None:
 
 
 def serve_stdio(folder: Path | None = None) -> None:
-    """Serve an editor until it closes standard input. Whatever else is printed meanwhile goes to standard error."""
+    """Serve an editor until it closes standard input. All other output goes to standard error."""
     source, target = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)

@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """Arguments are left out: they hold what people and agents say."""
+    """One line of the audit log. Arguments are left out, because they are texts of people and agents."""
 
     at: str
     principal: str | None

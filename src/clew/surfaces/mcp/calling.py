@@ -63,7 +63,7 @@ class Calls:
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """A call, with a line in the audit log where there is one."""
+        """A call, with a line in the audit log if there is one."""
         began, outcome = time.monotonic(), "cancelled"
         try:
             result = await self._call_tool(ctx, params)
@@ -204,13 +204,13 @@ def _session(ctx: Context) -> str | None:
 
 
 def _credential(ctx: Context) -> str:
-    """Names the token that a request over HTTP showed; empty where it showed none."""
+    """An identifier of the token in a request over HTTP; empty without a token."""
     shown: bytes = ctx.request.scope.get("state", {}).get("credential", b"") if ctx.request is not None else b""
     return shown.hex()
 
 
 def _principal(ctx: Context) -> str | None:
-    """The authenticated principal; None over stdio, and where anybody may read."""
+    """The authenticated principal; None over stdio, and if anybody may read."""
     name: str | None = ctx.request.scope.get("state", {}).get("principal") if ctx.request is not None else None
     return name
 

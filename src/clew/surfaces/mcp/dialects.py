@@ -106,7 +106,7 @@ def dialect_of(toolset: Toolset) -> Dialect:
 
 
 def said(error: ClewError, toolset: Toolset) -> str:
-    """The error as text. Where the code tells what to do, a host that shows only text shows it too."""
+    """The error as text. A code that asks for an action is part of it, for hosts that show only text."""
     return f"{document_code(error)}: {error}" if _DIALECTS.get(toolset) is document_envelope else str(error)
 
 

@@ -85,7 +85,7 @@ _in_thread = anyio.to_thread.run_sync
 
 
 class Prompts:
-    """The tasks that fit what a server shows, with the names that it gives its tools."""
+    """The tasks that fit the listed tools, with their listed names."""
 
     def __init__(self, texts: ProjectTexts, listing: ToolListing) -> None:
         self._texts = texts
@@ -99,7 +99,7 @@ class Prompts:
         return [_described(task) for task in self._tasks.values()]
 
     def made(self, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
-        """A prompt with what the user wrote in it, and the text of what its argument names."""
+        """A prompt with the user's words, and the text that its argument names."""
         task = self._tasks.get(name)
         if task is None:
             close = get_close_matches(name[:80], self._tasks, n=1)
@@ -119,7 +119,7 @@ class Prompts:
         return types.GetPromptResult(description=task.description, messages=messages)
 
     def _with_listed_names(self, task: AgentTask) -> AgentTask:
-        """The names of tools are respelled before what the user wrote is put in."""
+        """The prompt with the listed names of tools, before the user's words are inserted."""
         text = task.text
         for name in task.tools & self._names.keys():
             text = text.replace(f"`{name}`", f"`{self._names[name]}`")

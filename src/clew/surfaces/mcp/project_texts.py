@@ -81,7 +81,7 @@ class ProjectTexts:
             yield ListedResource(self._uri(REQUIREMENT, node.id), node.id, node.title, _type_of(path))
 
     def read(self, uri: str) -> ResourceText:
-        """The text at an address, as the files have it; raises NotFound if there is none."""
+        """The text at an address, from the files; raises NotFound if there is none."""
         scheme, _, rest = uri.partition("://")
         kind, _, written = rest.partition("/")
         if scheme != self._scheme or kind not in self.kinds() or not written:

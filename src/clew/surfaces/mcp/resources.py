@@ -54,7 +54,7 @@ class ScratchResources:
         return uri.partition("://")[2].partition("/")[0] == TEMPLATE_NAME
 
     async def read(self, session: str | None, credential: str, uri: str) -> types.ReadResourceResult:
-        """A passage of the caller's own. `session` is that of the transport; None where it keeps none."""
+        """A passage of the caller. `session` is that of the transport; None if it has no sessions."""
         try:
             passage = await anyio.to_thread.run_sync(partial(self._passage, session, credential, uri))
         except ClewError as error:
@@ -87,7 +87,7 @@ class ScratchResources:
 
 
 def link_blocks(links: Iterable[ResourceRef], ctx: Context) -> list[types.ResourceLink]:
-    """Blocks that point to what an answer does not carry."""
+    """Blocks that link to texts which an answer leaves out."""
     if ctx.protocol_version < _LINKS_SINCE:
         return []
     return [

@@ -36,7 +36,7 @@ class AskClient(Exception):
 
 
 def model_of(ctx: Context, params: types.CallToolRequestParams) -> LanguageModel | None:
-    """The client's model; None where it has not said that it offers one."""
+    """The client's model; None if the client does not offer one."""
     capabilities = ctx.session.client_capabilities
     if capabilities is None or capabilities.sampling is None:
         return None

@@ -81,7 +81,8 @@ class Surface:
 
     @lazy
     def _listed(self) -> dict[str, Any]:
-        """The list as it goes over the wire, which the SDK checks: making its objects first would only cost time."""
+        """The list in the form in which it is sent, which the SDK checks: making its objects first would only cost
+        time."""
         shown = [describe(tool, structured=is_structured(self.listing, tool)) for tool in self.listing.shown]
         return {"resultType": "complete", "tools": shown, "ttlMs": LIST_TTL_MS, "cacheScope": "private"}
 

@@ -1,5 +1,5 @@
-"""A server that was started where no project is: it answers what a client asks at first, and every call says why there
-is no more. A host that gets no answer shows nothing but that the server failed."""
+"""A server that was started outside of a project: it answers the first requests of a client, and every call says why
+there are no tools. If it did not answer, a host would only show that the server failed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Commands of req that open another way into the register: a server, pages in a browser, a menu."""
+"""Commands of req that show the register in another way: a server, pages in a browser, a menu."""
 
 import argparse
 import os

@@ -16,7 +16,7 @@ def path_of(*parts: str) -> str:
 
 
 def with_query(path: str, given: Mapping[str, object]) -> str:
-    """A path with the parts of a query that say something."""
+    """A path with the parts of a query that are not empty."""
     parameters = {name: str(value) for name, value in given.items() if value not in ("", None, False)}
     return f"{path}?{urlencode(parameters)}" if parameters else path
 

@@ -58,7 +58,7 @@ class Admission:
     # The cookie
 
     def cookie_name(self, headers: Headers) -> str:
-        """Cookies know no ports: each server of a machine needs a name of its own."""
+        """The name of the cookie. Cookies ignore ports, so each server of a machine needs a name of its own."""
         port = headers.get("host", "").rpartition(":")[2]
         return f"clew-{port if port.isdecimal() else '80'}"
 

@@ -53,7 +53,7 @@ class Live:
                 self._noted.append((self._count, id))
 
     def state(self) -> str:
-        """Names what pages show: files, drafts and the memory."""
+        """Identifies the state that pages show: files, drafts and the memory."""
         parts = [self._project.graph.state.fingerprint, self._memory()]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 

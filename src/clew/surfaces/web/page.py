@@ -328,8 +328,8 @@ class WebPage:
 
 
 def problem(error: ClewError, status: int | None = None, wanted: str = "") -> TemplateView:
-    """An error as a page: what is wrong, the next step, and both sides of a conflict. What was `wanted` and is not
-    there can be searched for."""
+    """An error as a page: the problem, the next step, and both sides of a conflict. With `wanted`, a missing thing can
+    be searched for."""
     found = status or next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
     sides = {side: str(error.data[side]) for side in ("mine", "theirs") if side in error.data}
     return TemplateView(template="problem.html", title="Not found" if found == 404 else "Not done", status=found, data={

@@ -34,7 +34,7 @@ class TemplateView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Redirect(msgspec.Struct, frozen=True):
-    """Another address to go to, after something was done or because what was asked for is there."""
+    """A redirect to another address, after an action or because the thing is there."""
 
     to: str
     said: str = ""
@@ -77,7 +77,7 @@ class PageRequest:
         return result
 
     def tried(self, operation: type[Operation], **arguments: Any) -> Any | None:
-        """The same for a part of a view that may be missing: None, and a note that says why."""
+        """The same for a part of a view that may be missing: None, and a note with the reason."""
         try:
             return self.ask(operation, **arguments)
         except ClewError as error:
@@ -85,7 +85,7 @@ class PageRequest:
             return None
 
     def call(self) -> Call:
-        """A visitor without a key sees what any client sees, and no private notes."""
+        """A call with the rights of a visitor: without a key, no private notes."""
         return Call(self.project, self._tools, surface="web" if self.may_write else "mcp", session=None)
 
     @contextmanager

@@ -6,8 +6,8 @@ from clew.trace.edit.text.sections import PREAMBLE, BodySection, sections_of
 
 
 def sections_of_requirement(project: Project, id: str) -> tuple[BodySection, ...]:
-    """Sections of a requirement; none for one of another repository or format, whose sections cannot be edited. Hold
-    the graph's lock."""
+    """Sections of a requirement; none for one of another repository or format, whose sections cannot be edited. The
+    caller holds the graph's lock."""
     try:
         return sections_of(project.mutations.record(id))
     except ClewError:

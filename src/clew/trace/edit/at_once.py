@@ -53,7 +53,7 @@ class RequirementFiles:
     # The operations
 
     def change_reference_type(self, request: ReferenceType) -> FileChange:
-        """Let one requirement cite a target in another way. Nothing but that citation changes."""
+        """Change the kind of one requirement's reference to a target. Nothing but that citation changes."""
         outcome, saved = self._saved(request)
         return self._answer(request, outcome, saved)
 
@@ -71,7 +71,7 @@ class RequirementFiles:
     def transform_with_ai(
         self, request: PromptModel, of_client: "LanguageModel | None", check: Callable[[], None]
     ) -> RewriteResult:
-        """Have a language model rewrite one requirement, and take its text over if it is a sound one."""
+        """Have a language model rewrite one requirement, and save its text if it is a valid requirement."""
         from clew.ai.opening import open_model
 
         prompt = request.prompt.strip()
@@ -107,7 +107,7 @@ class RequirementFiles:
         return RenameResult(True, f"'{path}' is now '{target}'.", path, target)
 
     def write(self, edits: Sequence[FileEdit], operation: str, *, dry_run: bool = False) -> str:
-        """Write edits that were made elsewhere, all or none; returns the difference."""
+        """Write the given edits, all or none; returns the difference."""
         self._mutations.refuse_drafted([edit.path for edit in edits])
         check_writable(self._root, edits)
         edits = self._bookkeeping.with_index(edits)
@@ -126,7 +126,7 @@ class RequirementFiles:
         return enter
 
     def restore_from_safety_branch(self, request: RestoreBranch) -> RestoreReport:
-        """Bring back the files of the project as a safety branch holds them, after saving them as they are."""
+        """Restore the files of the project from a safety branch, after saving the present ones to another."""
         branch_name = request.branch_name
         self._context.keeper.ensure()
         self._mutations.demand_tip(request.if_tip_mutation_id)

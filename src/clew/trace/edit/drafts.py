@@ -65,7 +65,7 @@ class DraftLog:
         """The drafts of all processes when the store had that mark."""
 
     def take_over(self) -> list[Pending]:
-        """The drafts that other processes left behind, oldest first; they are this process's from now on."""
+        """Take over the drafts of ended processes, oldest first."""
         if self._store is None or self._sessions is None:
             return []
         for id, session in self._sessions.abandoned():
@@ -173,8 +173,8 @@ class DraftLog:
 
     @contextmanager
     def finishing(self, id: str | None = None, *, reason: str = "save") -> Iterator[Transaction]:
-        """The last step of a save, or of an interrupted one: the block's changes and the records made here belong
-        together, and no other process of Clew writes meanwhile."""
+        """The last step of a save, or of an interrupted one: the changes of the block and the records made here are one
+        transaction, and no other process of Clew writes during it."""
         store, sessions = self._demand()
         id = id or self._current(sessions)
         with store.transaction(actor=f"session {id}", reason=reason) as transaction:

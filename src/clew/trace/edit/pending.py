@@ -113,11 +113,11 @@ class PendingDrafts:
         self._all.append(pending)
 
     def _apply(self, change: Change, draft: DraftRecord) -> None:
-        """A change bears the id of its draft, whichever time it is made."""
+        """Apply a draft to the graph. Its change always has the id of the draft."""
         self._history.apply(msgspec.structs.replace(change, id=draft.id))
 
     def undo(self, drafts: Sequence[Pending]) -> list[MutationEntry]:
-        """Take back the newest drafts in force; they are forgotten in the store first."""
+        """Undo the newest applied drafts; they are removed from the store first."""
         self._drafts.remove(drafts, "undo")
         with self._lock.writing():
             for _ in drafts:
@@ -125,7 +125,7 @@ class PendingDrafts:
         return self._without(drafts)
 
     def drop(self, mutation_id: str) -> list[MutationEntry]:
-        """Forget a draft that is in conflict, and so not in the graph."""
+        """Delete a draft in conflict, which is not in the graph."""
         dropped = [each for each in self._all if each.draft.id == mutation_id]
         self._drafts.remove(dropped, "undo")
         del self._conflicts[mutation_id]
@@ -163,7 +163,7 @@ class PendingDrafts:
         return list(self._conflicts.values())
 
     def as_filed(self) -> Mapping[str, Node | None]:
-        """The nodes that they change, as the files have them; None for those that no file defines."""
+        """The nodes that drafts change, with their content on disk; None for nodes that are in no file."""
         return self._history.as_filed()
 
     def paths(self) -> tuple[str, ...]:
@@ -171,7 +171,7 @@ class PendingDrafts:
         return tuple(self._history.patches.paths())
 
     def tip(self) -> str:
-        """The id of the newest; empty where there is none."""
+        """The id of the newest draft; empty without drafts."""
         return self._all[-1].draft.id if self._all else ""
 
     def demand_tip(self, tip: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Drafting a whole file: from the content that it has to one that it shall have, block by block.
+"""Drafting a whole file: from its present content to a wanted one, block by block.
 
 This is how a mutation that is in the files already is taken back: the file as it was before is drafted over the file as
 it is. Blocks of the same id are the same block; all others are taken out or put in, with the text between them.
@@ -27,7 +27,7 @@ Definitions = dict[Place, Definition | None]
 def redrafted(
     context: DraftContext, readers: Sequence[Reader], path: str, target: bytes
 ) -> tuple[tuple[Redefinition, ...], tuple[Rewriting, ...]]:
-    """The changes, in the graph as it is with its drafts, that give the file this content."""
+    """The changes, on top of the drafts in the graph, that give the file this content."""
     data = context.original(path)
     if context.linker.definition_at((path, context.reader.name, 0)) is not None or path.endswith(".md"):
         texts, definitions = _Spec(context, path, data, target).drafted()
@@ -152,7 +152,7 @@ def _end(definition: Definition) -> int:
 
 
 def _lines(readers: Sequence[Reader], path: str, data: bytes, target: bytes) -> tuple[Texts, Definitions]:
-    """A file of code or tests, in which only lines change."""
+    """The changes of lines in a file of code or tests."""
     before, after = data.splitlines(keepends=True), target.splitlines(keepends=True)
     if len(before) != len(after):
         raise Refused(f"'{path}' has different lines now.", hint="Edit the file by hand.")
@@ -182,7 +182,7 @@ class Reverts:
         return saved
 
     def newest(self, pending: Iterable[DraftRecord]) -> SavedMutation | None:
-        """The same, or None where there is none."""
+        """The newest mutation that can be undone; None if there is none."""
         reverted = {draft.arguments["mutation_id"] for draft in pending if draft.operation == REVERT}
         for saved in self._drafts.saved():
             if saved.draft.operation == REVERT:
@@ -192,7 +192,7 @@ class Reverts:
         return None
 
     def change(self, mutation_id: str) -> Change:
-        """The change that takes a saved mutation back. FileChanged where a file is no longer as it left it."""
+        """The change that undoes a saved mutation. FileChanged if a file was changed since."""
         saved = next((each for each in self._drafts.saved() if each.draft.id == mutation_id), None)
         if saved is None:
             raise NotFound(f"No saved mutation has the id '{mutation_id}'.", hint="It may belong to another process.")

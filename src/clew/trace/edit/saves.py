@@ -54,7 +54,7 @@ class Saves:
         return Bookkeeping(self._project)
 
     def recover(self) -> bool:
-        """Complete or take back saves that were interrupted; whether there were any."""
+        """Complete or undo interrupted saves; returns whether there were any."""
         if not self._drafts.interrupted():
             return False
         recover(self._root, self._project.store)
@@ -113,7 +113,7 @@ class Saves:
         return Saved(tuple(edit.path for edit in edits), written, branch, self._noted_late())
 
     def difference(self, pending: Sequence[Pending], message: str | None) -> tuple[tuple[str, ...], str]:
-        """The files that saving would change, and how, as a unified diff. Raises what saving would raise."""
+        """The files that saving would change, as a unified diff. Raises the errors of saving."""
         edits = self.bookkeeping.with_index(self._edits(pending, message))
         return tuple(edit.path for edit in edits), diff_of(edits)
 
@@ -168,7 +168,7 @@ class Saves:
         return read_if_there(resolve(self._root, path))
 
     def _noted_late(self) -> ClewError | None:
-        """A store that was full or busy for a moment is asked once more."""
+        """Note a save in a store that was full or busy for a moment, with one more attempt."""
         try:
             self.note()
         except ClewError as error:
@@ -202,7 +202,7 @@ class Saves:
 
     def _mutations(self, pending: Sequence[Pending], final: Mapping[str, bytes]) -> list[SavedMutation]:
         """Each mutation with its inverse, found by applying them one after the other to the former files. The last one
-        of a file also undoes the additions to its `final` content, such as entries of changelogs."""
+        of a file also undoes additions to its `final` content, such as entries of changelogs."""
         last = {text.slot.path: change.id for change in self._drafting.history for text in change.texts}
         patches = Patches()
         saved: list[SavedMutation] = []

@@ -72,7 +72,7 @@ class MutationService:
 
     @contextmanager
     def _turn(self, progress: Progress | None, *, current: bool = False) -> Iterator[None]:
-        """Locks the graph for a change of drafts or files; first the store records all that was saved. With `current`
+        """Locks the graph for a change of drafts or files; first the store records finished saves. With `current`
         changed files are read before."""
         with self._project.keeper.turn(progress, current=current):
             self._saves.note()
@@ -188,8 +188,8 @@ class MutationService:
     # Undoing
 
     def undo_last(self, request: UndoLast | None = None, progress: Progress | None = None) -> UndoResult:
-        """Take back the newest pending mutation, even one in conflict with the files; without any, the newest one
-        that was saved."""
+        """Undo the newest pending mutation, even one in conflict with the files; without any, the newest one that was
+        saved."""
         with self._turn(progress):
             self.pending.demand_tip(request.if_mutation_id if request is not None else None)
             if (conflicting := self.pending.newest_conflict()) is not None:
@@ -207,7 +207,7 @@ class MutationService:
             return UndoResult(True, undone, message, True, self.pending.tip())
 
     def undo_to(self, request: UndoTo, progress: Progress | None = None) -> UndoToResult:
-        """Take back everything down to and including a mutation, pending or saved. One in conflict is dropped alone."""
+        """Undo all mutations down to this one, pending or saved. One in conflict is dropped alone."""
         with self._turn(progress):
             self.pending.demand_tip(request.if_tip_mutation_id)
             undone = self._current(lambda: self._undo_to(request.mutation_id), progress)
@@ -276,7 +276,7 @@ class MutationService:
         return version_of(self._graph, self._drafting.rules.subject(id))
 
     def unsaved(self) -> Unsaved:
-        """The changes that wait to be saved, of this process and of others, also those that the graph does not show."""
+        """The unsaved changes of this process and of others, also those that the graph does not show."""
         try:
             drafts = self._drafts.everywhere()
             targets = tuple(dict.fromkeys(draft.target_id for draft in drafts))
@@ -287,7 +287,7 @@ class MutationService:
             return Unsaved(0, 0, ())
 
     def as_filed(self) -> Mapping[str, Node | None]:
-        """The nodes that drafts changed, as the files have them; None for those that no file defines."""
+        """The nodes that drafts changed, with their content on disk; None for nodes that are in no file."""
         return self.pending.as_filed()
 
     def refuse_drafted(self, paths: Collection[str]) -> None:
@@ -379,7 +379,7 @@ class MutationService:
 
 
 def open_mutations(context: Context, builder: Builder, *, with_drafts: bool) -> MutationService:
-    """The service of a project. Without drafts, those that are pending are kept and not shown."""
+    """The service of a project. Without drafts, pending ones stay in the store and are not shown."""
     service = MutationService(context, DraftContext(context, builder, History(context.graph, builder)))
     if with_drafts:
         builder.attach(service.pending)

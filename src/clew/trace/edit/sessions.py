@@ -25,7 +25,7 @@ class Owner(msgspec.Struct, frozen=True):
 
 
 class Saving(msgspec.Struct, frozen=True):
-    """A save that is under way. It happened if the store has the event of its transaction over files."""
+    """A save under way. It is done if the store has the event of its transaction over files."""
 
     through: Mapping[str, int]
     """By session: the number of its last draft that is saved."""

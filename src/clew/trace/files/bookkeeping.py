@@ -42,8 +42,8 @@ class Bookkeeping:
     # Changelogs
 
     def with_entries(self, edits: Sequence[FileEdit], reason: str | None, renamed: Mapping[str, str]) -> list[FileEdit]:
-        """The edits with an entry for every Active requirement whose text they change. `renamed` gives the former ids
-        of those that have a new one."""
+        """The edits with a changelog entry for every Active requirement whose text they change. `renamed` gives the
+        former ids of requirements with a new one."""
         if not self._settings.changelog.hash_current:
             return list(edits)
         owing = {edit.path: found for edit in edits if (found := self._owing(edit, renamed))}
@@ -71,7 +71,8 @@ class Bookkeeping:
         return author
 
     def _owing(self, edit: FileEdit, renamed: Mapping[str, str]) -> list[Requirement]:
-        """The requirements of a file whose text an edit changes, and which are or were Active."""
+        """The requirements of a file that need a changelog entry: those whose text an edit changes, and which are or
+        were Active."""
         if not selects(self._root, self._context.config.requirements, edit.path):
             return []
         before = {record.id: record for record in self._requirements(edit.before)}

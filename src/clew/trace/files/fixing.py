@@ -1,4 +1,4 @@
-"""Mending what can be mended without a decision: hashes in End marks, and the form of what is written around the text.
+"""Repairs that need no decision: hashes in End marks, and the form of fields and marks around the text.
 
 Nothing is touched but what was asked for: a requirement that needs nothing keeps every byte. The text itself, titles,
 assertions and sections, is never changed.

@@ -45,8 +45,8 @@ class Words(msgspec.Struct, frozen=True):
         return self.text_of(self.nodes[id]).casefold()
 
     def having(self, *parts: str) -> AbstractSet[str] | None:
-        """The ids of the nodes that have a word with one of the parts, each a word or a part of one, anywhere in it;
-        None where there are too many of them to be worth the effort."""
+        """The ids of the nodes with a word that contains one of the parts; None if they are too many to be worth the
+        effort."""
         places = [self.index.holders(word) for part in parts for word in self._with(part)]
         if len(places) == 1:
             return places[0]
@@ -72,7 +72,7 @@ class WordIndex:
         self._known: dict[str, Words] = {}
 
     def words(self, kind: NodeKind, text_of: Callable[[Node], str]) -> Words:
-        """The words of the text that `text_of`, a function with a name of its own, finds in the nodes of a kind."""
+        """The words of the texts that `text_of`, a named function, gives for the nodes of a kind."""
         name = f"words:{kind.value}:{text_of.__name__}"
         with self._turn:
             return self._graph.derived(name, lambda graph: self._follow(graph, kind, name, text_of))
@@ -123,7 +123,7 @@ SHORTEST_BEGINNING = 4
 
 
 def matching(words: Words, keywords: Listed, *, match_all: bool) -> list[Node]:
-    """The nodes whose text has all keywords, or any, those with the most and the best matches first, else by id.
+    """The nodes whose text has all keywords, or any, best matches first, else by id.
 
     Costs as much as the found words occur, however large the graph.
     """
@@ -144,7 +144,7 @@ def matching(words: Words, keywords: Listed, *, match_all: bool) -> list[Node]:
 
 
 def checked(keywords: Listed) -> tuple[str, ...]:
-    """The given keywords, or an error that says what is wrong with them."""
+    """The given keywords, or an error that names the wrong one."""
     words = tuple(keyword for keyword in listed(keywords) if WORD.search(keyword))
     if not words:
         raise InvalidArgument("There is no keyword to look for.", hint="Pass a list of words, such as tide, table.")
@@ -162,7 +162,7 @@ def checked(keywords: Listed) -> tuple[str, ...]:
 
 
 def _rated(words: Words, keyword: Sequence[str]) -> Mapping[str, int]:
-    """By id: how good a match each node is for a keyword of one or more words in a row."""
+    """The quality of each node's match for a keyword of one or more adjacent words, by id."""
     first, *others = (_rated_word(words, word) for word in keyword)
     if not others:
         return first

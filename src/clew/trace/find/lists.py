@@ -73,8 +73,8 @@ class Gap(msgspec.Struct, frozen=True, gc=False):
 
 
 def uncovered_assertions(graph: Graph, *, implemented_only: bool = False, source: Lacking = "test") -> tuple[Gap, ...]:
-    """All gaps of requirements that are neither retired nor ideas for later, in the order of ids and assertions; or
-    only those of assertions that are implemented."""
+    """All assertions without a test, of requirements that are neither retired nor ideas for later, in the order of ids
+    and labels; or only the implemented ones."""
 
     def of(node: Node | None) -> tuple[Gap, ...] | None:
         if node is None or node.kind is not NodeKind.REQUIREMENT or not is_counted(node):
@@ -235,8 +235,8 @@ class TraceQueries:
     def requirements(
         self, *, root_id: str | None = None, level: str = "", status: str = "", gaps_only: bool = False
     ) -> Sequence[Node]:
-        """Requirements by id: all, or those at and below one; of one level and status where these are given; or only
-        those with an assertion that no test names, or of which a test failed."""
+        """Requirements by id: all, or those at and below one; of one level and status if these are given; or only those
+        with an assertion without a test, or with a failed one."""
         found = _with_fields(sorted_nodes(self._graph, NodeKind.REQUIREMENT), level=level, status=status)
         if root_id is not None:
             inside = scope(self._graph, self._resolver.requirement(root_id), Direction.DESCENDANTS)
@@ -314,8 +314,8 @@ class TraceQueries:
         return view(collect(self._graph, root, depth=query.depth, kinds=kinds), root, SubtreeFormat(query.format))
 
     def minimal_set(self, query: MinimalSetQuery, *, offset: int) -> results_find.MinimalSet:
-        """The most specific of these requirements. The others are listed with those that supersede them, on the first
-        page."""
+        """The most specific of these requirements. The first page also lists the others, each with the one that
+        supersedes it."""
         wanted, limit = edge_kinds(query.edge_kinds or DEFAULT_EDGE_KINDS), query.limit
         found = {id: self._resolver.find_requirement(id) for id in dict.fromkeys(query.req_ids)}
         members = {node.id: node for node in found.values() if node is not None}
@@ -354,7 +354,7 @@ class TraceQueries:
         return found
 
     def _matching_assertions(self, query: ScopeQuery, inside: frozenset[str], check: Check) -> dict[str, list[Node]]:
-        """By requirement: the assertions whose text matches the query by itself, in the order of the file."""
+        """By requirement, the assertions whose own text matches the query, in the order of the file."""
         matches = folded_matcher(query.query, regex=query.regex)
         texts = self._graph.kept.list("assertion_texts", _assertion_texts, _assertion_text, dict)
         words = self._index.words(NodeKind.ASSERTION, title_text)
@@ -406,7 +406,7 @@ class TraceQueries:
     def discover_assertions(
         self, query: AssertionDiscoveryQuery, *, offset: int, check: Check = never
     ) -> results_find.DiscoveredAssertions:
-        """The assertions of the requirements that match; those that match by themselves first."""
+        """The assertions of matching requirements; those whose own text matches come first."""
         inside = None
         if query.scope_id:
             inside = scope(self._graph, self._resolver.node(query.scope_id), Direction(query.direction))

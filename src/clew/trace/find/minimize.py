@@ -26,7 +26,7 @@ class Minimized(msgspec.Struct, frozen=True):
 
 
 def minimize(graph: Graph, members: Iterable[Node], kinds: Collection[EdgeKind]) -> Minimized:
-    """Linear in the part of the hierarchy above the members, whatever their number, but for members on circles."""
+    """The most specific members. Linear in the part of the hierarchy above them, except for members on cycles."""
     by_id = {node.id: node for node in members}
     cited = set(above(graph, by_id, kinds))
     circular = hierarchy(graph).circular

@@ -1,4 +1,5 @@
-"""Trying a pattern on very many texts: most are ruled out by the words they lack, the others are read together."""
+"""Matching a pattern against very many texts: most are ruled out by words that they lack, and the others are matched
+together."""
 
 import string
 from bisect import bisect_right
@@ -21,7 +22,7 @@ _TELLING = 3
 
 
 def needed_words(pattern: str) -> tuple[Alternatives, ...]:
-    """Parts of words, in folded case, that a text holds if the pattern matches it: of each group one at least.
+    """Parts of words, in folded case, of which a matching text contains at least one from each group.
 
     Nothing is needed of a text where the pattern is not simple enough to tell.
     """
@@ -32,7 +33,7 @@ def needed_words(pattern: str) -> tuple[Alternatives, ...]:
 
 
 def may_match(pattern: str, words: Words) -> AbstractSet[str] | None:
-    """The ids of the nodes that have the words a pattern needs; None where all have to be looked at."""
+    """The ids of the nodes with the words that a pattern needs; None if all nodes have to be searched."""
     found: AbstractSet[str] | None = None
     for parts in needed_words(pattern):
         having = words.having(*parts) if min(map(len, parts)) >= _TELLING else None
@@ -42,7 +43,7 @@ def may_match(pattern: str, words: Words) -> AbstractSet[str] | None:
 
 
 def matching(pattern: SearchPattern, texts: Sequence[str]) -> list[int]:
-    """The indexes of the texts that a pattern matches, for a pattern that can be tried on all of them joined."""
+    """The indexes of the texts that a pattern matches, for a pattern that can be matched on all of them joined."""
     starts = [0, *accumulate([len(text) + 1 for text in texts])]
     found: list[int] = []
     at = undecided = 0

@@ -44,7 +44,7 @@ class QueryTerm(msgspec.Struct, frozen=True):
 
 
 class ParsedQuery(msgspec.Struct, frozen=True):
-    """All groups must match, each by one of its terms; none of the excluded may."""
+    """A query: every group has to match by one of its terms, and no excluded term may match."""
 
     groups: tuple[tuple[QueryTerm, ...], ...]
     excluded: tuple[QueryTerm, ...]
@@ -80,7 +80,7 @@ def parse(text: str) -> ParsedQuery:
 
 
 def _excludes(word: str) -> bool:
-    """Two dashes begin the name of an option, which is looked for like any other word."""
+    """True for an excluded term. Two dashes begin the name of an option, which is searched for like any other word."""
     return word.startswith("-") and not word.startswith("--")
 
 
@@ -119,8 +119,8 @@ def _occurs(term: QueryTerm, folded: str) -> bool:
 
 
 def can_be_joined(pattern: str) -> bool:
-    """True if a pattern that matches a text also matches any longer text that holds it on lines of its own. Patterns
-    with lookarounds, anchors of the whole text or possessive repetitions may not."""
+    """True if a pattern that matches a text also matches any longer text with these lines. Patterns with lookarounds,
+    anchors of the whole text or possessive repetitions may not."""
     return not _SEES_THE_EDGES.search(pattern)
 
 
@@ -145,7 +145,7 @@ class SearchPattern:
             raise self._too_slow() from None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """The spans of its matches, from left to right, none within another."""
+        """The spans of its matches, from left to right, without overlaps."""
         if not self._is_watched:
             for match in self._compiled.finditer(text):
                 yield match.span()

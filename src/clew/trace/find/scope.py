@@ -44,7 +44,7 @@ def hierarchy(graph: Graph) -> HierarchyEdges:
 
 
 def _links(graph: Graph) -> dict[str, tuple[Edge, ...]]:
-    """The edges of each node to others among them, by id; nodes without edges are left out."""
+    """The edges of each node to others among these, by id; nodes without edges are left out."""
     members = {node.id for kind in _ABOVE_CODE for node in graph.nodes_by_kind(kind)}
     found = ((id, tuple([edge for edge in graph.iter_outgoing_edges(id) if edge.target in members])) for id in members)
     return {id: edges for id, edges in found if edges}

@@ -63,7 +63,7 @@ class Matches(msgspec.Struct, frozen=True):
 
 
 class LazyMatches(Sequence[RequirementMatch]):
-    """Matches in order. Those beyond the page are only counted, because a page is a small part of them."""
+    """Matches in order. Those after the page are only counted, because a page is a small part of them."""
 
     def __init__(self, first: list[RequirementMatch], others: Callable[[], list[RequirementMatch]], count: int) -> None:
         self._first = first
@@ -216,7 +216,7 @@ class RequirementSearch:
         relevant: Mapping[str, float],
         within: AbstractSet[str] | None,
     ) -> dict[str, int]:
-        """The position at which the words of a query stand together, for the requirements in which they do."""
+        """The position at which the words of a query are adjacent, for the requirements in which they are."""
         prepared = self._texts.now()
         found: dict[str, int] = {}
         if parsed.is_plain:
@@ -234,7 +234,7 @@ class RequirementSearch:
         return found
 
     def _stand_together(self, asked: Sequence[str], ids: AbstractSet[str]) -> dict[str, int]:
-        """The requirements in which whole words follow one after the other, or are in one assertion."""
+        """The requirements in which the whole words are adjacent, or are in one assertion."""
         folded = self._texts.now().folded
         longest, *shorter = sorted(dict.fromkeys(asked), key=len, reverse=True)
         # The words are made of letters and digits only. The first one comes first: that is found fastest.
@@ -266,7 +266,7 @@ class RequirementSearch:
         return id if id in self._texts.now().texts and (within is None or id in within) else None
 
     def meant(self, word: str) -> str | None:
-        """The requirement of which a word is the id, or the id of an assertion, in any spelling."""
+        """The requirement whose id, or the id of whose assertion, is a word, in any spelling."""
         if (node := self._named(word.strip(_AROUND_IDS))) is not None:
             return node.id
         spelt = self._texts.now().spelt

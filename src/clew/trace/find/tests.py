@@ -26,7 +26,8 @@ class TestCase(msgspec.Struct, frozen=True):
 
 
 def tests_of(graph: Graph, id: str) -> tuple[TestCase, ...]:
-    """The tests that cite a requirement, by id. Found through its edges, so the cost is theirs alone."""
+    """The tests that cite a requirement, by id. It follows only its edges, so the cost does not depend on other
+    tests."""
     labels: dict[str, dict[str, None]] = {}
     nodes: dict[str, Node] = {}
     for cited in citations_of(graph, id):
@@ -47,7 +48,7 @@ class RequirementTests:
     """Evidence of tests for one requirement; the tests are shown page by page."""
 
     def __init__(self, graph: Graph, requirement: Node, copy: Copy | None = None) -> None:
-        """Of the copy of a template, whatever tests prove of the template."""
+        """The tests of a copy of a template are those of the template."""
         metrics = graph.metrics(requirement.id)
         if copy is not None:
             metrics = _narrowed(metrics, copy)
@@ -107,7 +108,7 @@ def _copied(part: Node, copy: Copy) -> Node:
 
 
 def _narrowed(metrics: Mapping[str, Any], copy: Copy) -> Mapping[str, Any]:
-    """The figures of a template for those of its assertions that a copy has."""
+    """The figures of a template, limited to the assertions that a copy has."""
     retired = copy.template.get_field("retired_labels", ())
     live = [label for label in copy.labels if label not in retired]
     named = ("untested_labels", "passed_labels", "failed_labels", "awaiting_labels")

@@ -1,4 +1,4 @@
-"""The texts of requirements as a search looks at them: folded, with their words looked up, and kept while they last."""
+"""The texts of requirements for searches: case folded, with an index of their words, cached until they change."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -117,7 +117,7 @@ def _spelt(ids: Iterable[str]) -> dict[str, str]:
 
 
 def holding(group: tuple[QueryTerm, ...], candidates: AbstractSet[str], prepared: SearchTexts) -> AbstractSet[str]:
-    """The candidates that can match a group. A keyword is normalised, so it need not occur as it is."""
+    """The candidates that may match a group. A keyword is normalised, so it need not occur literally."""
     if any(term.whole_keyword for term in group):
         return candidates
     if len(group) == 1:
@@ -126,7 +126,7 @@ def holding(group: tuple[QueryTerm, ...], candidates: AbstractSet[str], prepared
 
 
 def may_hold(query: ParsedQuery, words: Words) -> AbstractSet[str] | None:
-    """The ids of the nodes that can match a query by the words they have; None where all have to be looked at."""
+    """The ids of the nodes with the words of a query; None if all nodes have to be searched."""
     found: AbstractSet[str] | None = None
     for group in query.groups:
         parts = [WORD.findall(term.text) for term in group]
@@ -139,8 +139,8 @@ def may_hold(query: ParsedQuery, words: Words) -> AbstractSet[str] | None:
 
 
 def _with(text: str, candidates: AbstractSet[str], prepared: SearchTexts) -> AbstractSet[str]:
-    """The candidates that hold a text. For a word, or a part of one, the list of words decides; for any other text the
-    words in it limit the candidates, whose texts are then read."""
+    """The candidates that contain a text. For a word, or a part of one, the list of words decides; for any other text
+    its words limit the candidates, whose texts are then read."""
     words = dict.fromkeys(WORD.findall(text))
     places = [having for word in words if (having := prepared.words.having(word)) is not None]
     for having in sorted(places, key=len):

@@ -238,7 +238,7 @@ Pair = tuple[str, Target]
 
 
 def _pairs(records: MarkerRecords) -> "Counter[Pair]":
-    """All citations of a file: of each test, its own and those of its class or file; the others by their owner."""
+    """All citations of a file: for each test, its own and those of its class or file; the others by their owner."""
     found: Counter[Pair] = Counter()
     carried: set[int] = set()
     for test in records.tests:

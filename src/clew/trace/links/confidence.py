@@ -58,9 +58,9 @@ def confidences(comparison: Comparison) -> "Matrix":
 
 
 def in_a_project(texts: float, around: Mapping[str, float], *, candidates: int, is_code: bool) -> float:
-    """The logarithm of the odds that a test or piece of code is linked to one of so many candidates: from its text and
-    its surroundings. Texts without anything in common tell only that all candidates are equally likely, and the best
-    match is never certain."""
+    """The logarithm of the odds that a test or piece of code is linked to one of so many candidates, from its text and
+    its surroundings. If the texts have nothing in common, all candidates are equally likely, and the best match is
+    never certain."""
     weights = IN_A_PROJECT
     said = min(max(texts, _least(candidates)), SUREST)
     logit = weights["texts"] * said + weights["is_code"] * is_code

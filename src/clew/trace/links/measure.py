@@ -89,7 +89,7 @@ class Measures(msgspec.Struct, frozen=True):
 
 
 def measure(links: LinkSet, vectors: Vectors | None, progress: Progress | None = None) -> Measures:
-    """Suggest links between the two sides as if none was known, and compare with those that are."""
+    """Suggest links between the two sides as if no link was known, and compare with the known ones."""
     candidates = Candidates(links.targets, links.sources, vectors, progress)
     found = confidences(candidates.compare(links.sources, progress))
     return judge(links, found, with_meaning=candidates.with_meaning)
@@ -213,7 +213,7 @@ def _artefact(path: Path, relative: str) -> LinkableText:
 
 
 def _natural(path: Path) -> tuple[tuple[int, int | str], ...]:
-    """In the order in which people number: UC2 before UC10."""
+    """The sort key in which numbers count as numbers: UC2 before UC10."""
     parts = re.findall(r"\d+|\D+", path.as_posix().casefold())
     return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in parts)
 

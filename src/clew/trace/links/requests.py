@@ -24,7 +24,7 @@ class SuggestionQuery(msgspec.Struct, frozen=True):
 
 
 class SuggestionSearch(SuggestionQuery, frozen=True):
-    """All links that are probably missing, however long that takes."""
+    """All links that are probably missing, however long the search takes."""
 
     limit: Annotated[int, Option(metavar="N", about="suggestions at most")] = 20
     tests: Annotated[bool, Option(about="only tests; links of code are left out")] = False

@@ -47,8 +47,8 @@ def review(
     shown: "Callable[[Suggestion], str]",
     progress: "Progress | None" = None,
 ) -> Reviewed:
-    """Show the suggestions one after the other, until there are no more or the user ends it. A test or piece of code
-    that got a link is not asked about again."""
+    """Show the suggestions one after the other, until there are no more or the user quits. A test or piece of code that
+    got a link is not asked about again."""
     with links.reading():
         page = links.suggest(query, progress=progress)
     if sys.stderr.isatty():
@@ -152,7 +152,7 @@ def _key() -> str:
 
 
 def _tell(text: str) -> None:
-    """The conversation goes to standard error; standard output has the result."""
+    """Print to standard error; standard output has the result."""
     sys.stderr.write(f"{wrapped(text, columns(sys.stderr))}\n")
     sys.stderr.flush()
 
@@ -177,14 +177,14 @@ def _typed() -> str:
 
 
 def _on_a_terminal() -> bool:
-    """There is no input at all where somebody closed it."""
+    """True if standard input is a terminal; it may also be closed."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
 @contextmanager
 def _single_keys() -> Iterator[None]:
-    """Keys of a terminal count when they are pressed, without a line's end; Ctrl-C is a key too, so that it does not
-    interrupt a decision. What was typed ahead is kept."""
+    """Read keys of a terminal when they are pressed, without Enter; Ctrl-C is a key too, so that it does not interrupt
+    a decision. Keys that were typed ahead are kept."""
     if not _on_a_terminal():
         yield
         return

@@ -83,7 +83,7 @@ class LinkWriter:
         return PlannedLink(edit, placed, requirement, comment.spelled(target))
 
     def write(self, link: PlannedLink, *, actor: str) -> None:
-        """Replace the file by itself with the link, unless it changed since the plan was made."""
+        """Write the planned link to its file, unless the file changed since."""
         if not link.placed.already_there:
             purpose = EditPurpose("apply_link", actor, {"requirement_id": link.requirement.id})
             FileTransaction(self._config.root, (link.edit,), purpose).commit(self._store)
@@ -193,8 +193,8 @@ class LinkService:
             return self._writer.plan(wanted).edit
 
     def take_back(self, edit: FileEdit, line: int, requirement_id: str, *, actor: str = "clew") -> AppliedLink:
-        """Give a file that got a link its former content, and forget the decision. A file that somebody changed since
-        is refused."""
+        """Restore the former content of a file that got a link, and delete the decision. A file that somebody changed
+        since is refused."""
         back = FileEdit(edit.path, edit.after, edit.before)
         if back.before != back.after:
             FileTransaction(self._config.root, (back,), EditPurpose("undo apply_link", actor)).commit(
@@ -228,7 +228,7 @@ class LinkService:
         )
 
     def _logit(self, unit: LinkUnit | None, requirement: Node) -> float | None:
-        """The logarithm of the odds for a link: as this process suggested it, else as it would."""
+        """The logarithm of the odds for a link: as this process suggested it, else as it would suggest it."""
         if unit is None:
             return None
         suggester = self._suggester

@@ -61,7 +61,7 @@ class LikelyAssertion(msgspec.Struct, frozen=True):
 def likely_assertion(
     unit: LinkableText, counts: Counts, assertions: Sequence[LinkableText], index: TermIndex, vectors: Vectors | None
 ) -> LikelyAssertion | None:
-    """The assertion whose text is most like the unit's; None for a requirement without any."""
+    """The assertion most similar to the unit; None for a requirement without any."""
     if not assertions:
         return None
     # The requirement's title is the same for all of them and would only blur the difference.
@@ -192,7 +192,8 @@ class LinkSuggester:
         ends: bool = False,
         progress: Progress | None = None,
     ) -> SuggestionPage:
-        """Links for what cites nothing in a file, below a folder or in the whole project, the most likely first.
+        """Links for tests and code without citations in a file, below a folder or in the whole project, most likely
+        first.
 
         Where many texts have to be read for meaning first, only a query with `wait` waits for it; for others this call
         compares by words alone, says so, and has the texts read behind it, unless the process `ends` with the answer.
@@ -219,7 +220,8 @@ class LinkSuggester:
         )
 
     def logit_of(self, unit: LinkUnit, requirement: Node) -> float | None:
-        """The logarithm of the odds when a link was last suggested; None if it was not, or something changed since."""
+        """The logarithm of the odds when a link was last suggested; None if it was not, or if something changed
+        since."""
         state = self._graph.state.fingerprint
         for path, tests_only in ((None, False), (unit.path, False), (None, True)):
             remembered = self._remembered.get((state, path, tests_only))
@@ -300,8 +302,7 @@ class LinkSuggester:
         return found
 
     def _mentioned(self, unit: LinkUnit) -> dict[str, tuple[str, str | None]]:
-        """The requirements that comments of a unit name, each as it is written there, and the assertion that is
-        meant."""
+        """The requirements named in a unit's comments, each as it is written there, and the assertion that is meant."""
         found: dict[str, tuple[str, str | None]] = {}
         for word in unit.mentioned:
             requirement, node = self._resolver.find_requirement(word), self._resolver.find(word)
@@ -329,7 +330,8 @@ def _uncalibrated(calibration: Calibration) -> tuple[str, ...]:
 
 
 def _highest(values: "NDArray[np.float32]", count: int) -> list[int]:
-    """The places of the highest values, highest first, and of equal ones the first: without sorting all the others."""
+    """The positions of the highest values, highest first, and of equal ones the first: without sorting all the
+    others."""
     if len(values) > count:
         least = np.partition(values, len(values) - count)[len(values) - count]
         places = np.flatnonzero(values >= least)

@@ -54,7 +54,7 @@ class FixRequirements(
         return FixReport(planned, project.files.write(planned.edits, "fix", dry_run=self.dry_run))
 
     def _asked(self, call: Call) -> tuple[list[str], FixRequest]:
-        """The files to look at, and the repairs to make in them."""
+        """The files to check, and the repairs to make in them."""
         if self.what:
             sources = [source for text in self.what for source in _places(call, text)]
         else:

@@ -9,7 +9,7 @@ from clew.graph.model import Edge, EdgeKind, Node, NodeKind
 
 
 class RequirementCitation(msgspec.Struct, frozen=True):
-    """One citation of a requirement, with the node that makes it."""
+    """One citation of a requirement, with the citing node."""
 
     edge: Edge
     by: Node

@@ -1,4 +1,4 @@
-"""Copies of templates: what a requirement takes on that satisfies a template.
+"""Copies of templates: the assertions that a requirement takes from the templates it satisfies.
 
 `REQ-d00001` that says `Satisfies: REQ-p00002` has a copy of that template, `REQ-d00001::REQ-p00002`, and of every
 template that refines it, each with the assertions that are meant. A copy has no text and no tests of its own: it says
@@ -66,7 +66,7 @@ def _want(wanted: dict[str, set[str] | None], id: str, labels: tuple[str, ...]) 
 
 
 def _refining(graph: Graph, template: str, labels: tuple[str, ...]) -> Iterator[str]:
-    """The templates that refine a template or these of its assertions, and those that refine them."""
+    """The templates that refine a template, or these of its assertions, and the templates that refine those."""
     seen = {template}
     waiting = [(template, frozenset(labels))]
     while waiting:

@@ -1,4 +1,4 @@
-"""From an id or a path that a caller wrote to the node that is meant."""
+"""From an id or a path in a request to the node that it means."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ class Resolver:
         return self._graph.get_node(reference.target)
 
     def find_requirement(self, id: str) -> Node | None:
-        """The requirement that an id means, also by one of its assertions; None where it means none."""
+        """The requirement that an id means, also the id of one of its assertions; None if it means none."""
         node = self.find(id)
         if node is not None and node.kind is NodeKind.ASSERTION:
             node = owner_of(self._graph, node)
@@ -67,7 +67,7 @@ class Resolver:
         return node
 
     def _refuse_copy(self, id: str, node: Node | None) -> None:
-        """Refuse the copy of a template, whose data is read by other tools; nothing else can be done with one."""
+        """Refuse the copy of a template: tools may read it, but nothing else can be done with it."""
         copy = find_copy(self._graph, id.strip()) if node is None else None
         if copy is not None:
             raise WrongKind(

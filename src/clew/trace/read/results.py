@@ -156,7 +156,7 @@ class GraphStatus(msgspec.Struct, frozen=True):
 
 
 class ChangeCounts(msgspec.Struct, frozen=True):
-    """Requirements that differ, counted by the lines git reports; null where there is nothing to compare with."""
+    """Requirements that differ, counted by the lines that git reports; null without a commit to compare with."""
 
     uncommitted: int | None
     branch_changed: int | None

@@ -146,7 +146,7 @@ def _percent(part: int, whole: int) -> float:
 
 
 def version_of(graph: Graph, node: Node) -> str:
-    """The version that `requirement_full` gives."""
+    """The version of a requirement, as in `requirement_full`."""
     return _version(node, _parents(graph, node))
 
 

@@ -101,7 +101,8 @@ class Collected(msgspec.Struct, frozen=True):
 
 
 def collect(graph: Graph, root: Node, *, depth: int = 0, kinds: Collection[NodeKind] = ()) -> Collected:
-    """The root and what is below it down to `depth` levels (0: all), of these kinds or the usual ones for such a root.
+    """The root and the nodes below it down to `depth` levels (0: all), of these kinds or the usual ones for such a
+    root.
 
     Kinds that are not wanted are neither listed nor walked through; the root is always listed.
     """
@@ -114,7 +115,7 @@ def collect(graph: Graph, root: Node, *, depth: int = 0, kinds: Collection[NodeK
 
 
 class _Below(msgspec.Struct, frozen=True):
-    """The nodes below nodes, for a walk over kinds of nodes: the child itself is the step's edge."""
+    """The children of nodes, for a walk over kinds of nodes: the edge of a step is the child itself."""
 
     graph: Graph
     root: Node
@@ -145,7 +146,7 @@ def _order(node: Node) -> tuple[bool, int, str]:
 
 
 def _naming(graph: Graph, assertion: Node) -> Iterable[Node]:
-    """The nodes that name an assertion. Such an edge leads to its requirement and carries the label, so that below a
+    """The nodes that name an assertion. Their edges lead to the requirement with the assertion's label, so below the
     requirement they are its own children."""
     owner = owner_of(graph, assertion)
     label = assertion.get_field("label")
@@ -267,7 +268,7 @@ def _edges(graph: Graph, collected: Collected, members: Sequence[Member]) -> lis
 
 
 def _branches(graph: Graph, members: Sequence[Member]) -> list[SubtreeBranch]:
-    """The members as trees. One whose parent is on another page, or lies too deep, begins a tree of its own.
+    """The members as trees. A member whose parent is on another page, or too deep, is the root of a tree.
 
     Members come in reading order, so that every parent comes before its children; trees are built from the end, where
     all children of a member are known.

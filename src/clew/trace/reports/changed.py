@@ -89,7 +89,7 @@ class _Text(msgspec.Struct, frozen=True):
 
 
 def changed(graph: Graph, config: Config, grammar: IdGrammar, base: str | None) -> ChangeReport:
-    """Refused without git; InvalidArgument for a base that is no revision."""
+    """The changes since a base. Refused without git; InvalidArgument for a base that is not a revision."""
     root = config.root
     if git.toplevel(root) is None:
         raise Refused(
@@ -122,7 +122,7 @@ def changed(graph: Graph, config: Config, grammar: IdGrammar, base: str | None) 
 
 
 def others_changed(found: ChangeReport) -> str:
-    """A line about changed files without an item; empty where there are none."""
+    """A line about changed files without an item; empty if there are none."""
     if not found.other_files:
         return ""
     named = ", ".join(found.other_files[:MOST_NAMED])
@@ -205,8 +205,8 @@ _Places = Mapping[tuple[str, int], _Place]
 
 
 class _Citing:
-    """The former and present citations of tests and places in code. They are read from the files: the graph has no node
-    for a place whose citations lead nowhere."""
+    """The former and present citations of tests and places in code. They are read from the files, because the graph has
+    no node for a place whose citations are all broken."""
 
     def __init__(self, config: Config, grammar: IdGrammar, commit: str | None, lines: git.ChangedLines | None) -> None:
         self._config = config
@@ -275,8 +275,7 @@ class _Citing:
 
 
 def _taken(gone: list[_Place], place: _Place) -> _Place | None:
-    """Find and remove the former state of a place among those that are gone. Files without a name in common must be
-    alike."""
+    """Find and remove the former state of a place among the removed ones. Unnamed places must have similar files."""
     same = (each for each in gone if each.text == place.text)
     alike = (each for each in gone if place.name or _are_alike(each.text, place.text))
     found = next(chain(same, alike), None)

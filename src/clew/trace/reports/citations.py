@@ -1,4 +1,4 @@
-"""Citations as links that can be remembered: who cites what, how, and with which text.
+"""Citations as links that can be stored: the citing node, the cited one, the kind, and the cited text.
 
 A citation of an assertion is tied to the text of that assertion, one of a whole requirement to that of all its
 assertions, or to its body where it has none. Spaces and line breaks do not count.
@@ -57,8 +57,8 @@ def links(graph: Graph) -> tuple[HashedCitation, ...]:
 
 
 def links_citing(graph: Graph, ids: Iterable[str]) -> tuple[HashedCitation, ...]:
-    """The links that end at one of these nodes; at an assertion end those that name it, and those that cite the whole
-    it is part of."""
+    """The links that end at one of these nodes; for an assertion, those that name it, and those that cite its whole
+    requirement."""
     nodes = [node for id in ids if (node := graph.get_node(id)) is not None]
     wholes = {node.id for node in nodes if node.kind is not NodeKind.ASSERTION}
     parts = {node.id for node in nodes if node.kind is NodeKind.ASSERTION}

@@ -1,4 +1,4 @@
-"""Findings: what deserves attention in a requirements graph, each with a stable code.
+"""Findings: problems in a requirements graph, each with a stable code.
 
 | code | severity | meaning |
 |---|---|---|
@@ -76,7 +76,7 @@ def broken_references(graph: Graph, context: Context) -> Iterator[Finding]:
 
 
 def _of_associate(reference: BrokenReference, context: Context) -> Finding | None:
-    """The warning for a citation of a repository that is not read, which is no mistake of the citing requirement."""
+    """The warning for a citation of a repository that is not read, which is not a mistake of the citing requirement."""
     parsed = context.grammar.parse_reference(reference.target_id)
     associate = context.grammar.associate_of(parsed.target) if parsed is not None else None
     if associate is None or not associate.problem:
@@ -226,8 +226,8 @@ def references_by_role(graph: Graph, context: Context) -> Iterator[Finding]:
 
 
 def suspect_links(graph: Graph, context: Context) -> Iterator[Finding]:
-    """Citations whose target changed. One that only this working copy knows of is a note: an answer that CI depends on
-    must be the same everywhere."""
+    """Citations whose target changed. One that is known only in this working copy is a note: an answer that CI depends
+    on must be the same everywhere."""
     for suspect in suspects(graph, context.store):
         link, citing = suspect.link, graph.get_node(suspect.link.citing_id)
         since = "the link was reviewed" if suspect.reviewed else "it was first seen here"
@@ -287,7 +287,7 @@ def reader_diagnostics(graph: Graph, context: Context) -> Iterator[Finding]:
 
 
 def state_in_git(graph: Graph, context: Context) -> Iterator[Finding]:
-    """A folder that others change with a commit is not believed."""
+    """The finding for a state folder that git tracks, which is not trusted because others change it with a commit."""
     if is_kept(context.state_folder):
         name = context.state_folder.name
         yield Finding(
@@ -326,7 +326,8 @@ _LEVELS = {"error": "error", "warning": "warning"}
 
 
 def sarif(findings: Sequence[Finding], folder: str = "") -> str:
-    """`folder` leads from the root of the sources to the project: code hosts know no other root."""
+    """Findings as SARIF. `folder` is the path from the root of the repository to the project, because code hosts know
+    no other root."""
     rules = {code: number for number, code in enumerate(dict.fromkeys(finding.code for finding in findings))}
     log = {
         "$schema": SCHEMA,
@@ -388,7 +389,7 @@ def _not_in_xml() -> re.Pattern[str]:
 
 
 def junit(findings: Sequence[Finding], failing: Collection[str]) -> str:
-    """`failing` are the severities that fail; findings of the others are cases that were skipped."""
+    """Findings as JUnit cases. Severities in `failing` fail; the others are skipped cases."""
     # What only asks the graph writes no XML.
     from xml.etree import ElementTree as ET
 
@@ -436,5 +437,5 @@ def _add_case(suite: "ET.Element", finding: Finding, *, fails: bool) -> None:
 
 
 def _clean(text: str) -> str:
-    """The text without characters that no XML document may hold, or that a terminal would obey."""
+    """The text without characters that are invalid in XML, or that a terminal would obey."""
     return _not_in_xml().sub("\ufffd", printable(text))

@@ -1,4 +1,4 @@
-"""Impact: what a change to a requirement, an assertion or a file concerns.
+"""Impact: the items that a change to a requirement, an assertion or a file affects.
 
 Each question is answered with a count and a bounded list. What it *stands for* is what it cites, and what that stands
 below. What *depends* on it cites it, or cites what does. What *proves* it are the tests among those; for code, the
@@ -133,12 +133,12 @@ class _Citations(msgspec.Struct, frozen=True):
 
 
 def _above(graph: Graph, ids: Iterable[str]) -> Iterator[Affected]:
-    """The cited nodes, and those that they cite."""
+    """The cited nodes, and the nodes that they cite."""
     return _reached(graph, {_whole(graph, id) for id in ids}, frozenset(), "out")
 
 
 def _below(graph: Graph, ids: Iterable[str]) -> Iterator[Affected]:
-    """The citing nodes, and those that cite them."""
+    """The citing nodes, and the nodes that cite them."""
     return _reached(graph, ids, frozenset(_whole(graph, id) for id in ids), "in")
 
 
@@ -163,20 +163,20 @@ def _cited_by(graph: Graph, id: str) -> list[Edge]:
 
 
 def _citing(graph: Graph, id: str) -> list[Edge]:
-    """The citations of a node; those of an assertion name it, or the whole that it is part of."""
+    """The citations of a node; for an assertion, those that name it, and those of its whole requirement."""
     edges = graph.iter_incoming_edges(_whole(graph, id))
     return [edge for edge in _naming(graph, id, edges) if edge.kind not in _NO_CITATIONS]
 
 
 def _naming(graph: Graph, id: str, edges: Iterable[Edge]) -> list[Edge]:
-    """The edges that concern a node: if it is an assertion, those that name it or no assertion."""
+    """The edges that concern a node: for an assertion, those that name it or no assertion at all."""
     node = graph.get_node(id)
     label = node.get_field("label") if node is not None and node.kind is NodeKind.ASSERTION else None
     return [edge for edge in edges if label is None or not edge.labels or label in edge.labels]
 
 
 def _whole(graph: Graph, id: str) -> str:
-    """The requirement that an assertion belongs to; any other node is its own."""
+    """The requirement of an assertion; any other node itself."""
     node = graph.get_node(id)
     if node is None or node.kind is not NodeKind.ASSERTION:
         return id

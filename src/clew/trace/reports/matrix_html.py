@@ -1,4 +1,4 @@
-"""The matrix as one HTML file that needs nothing else: no network, no other file, and without scripts it still reads.
+"""The matrix as one HTML file that needs no network, no other file and no scripts.
 
 Whatever comes from the project is escaped, and the page forbids itself to load anything, and to run any other script
 than its own. The rows are in a part that a browser with scripts keeps as text: the script makes elements of those
@@ -34,7 +34,7 @@ class _Shown(msgspec.Struct, frozen=True):
 
 
 def as_html(matrix: Matrix, above: str | None = None) -> str:
-    """`above` leads from the file to the project's folder, so that places are links; None where nobody knows."""
+    """`above` is the path from the file to the project's folder, for links to places; None if it is unknown."""
     style, script = _own("style.css"), _own("matrix.js")
     policy = f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; base-uri 'none'"
     totals = matrix.totals

@@ -1,4 +1,4 @@
-"""Suspect links: citations whose target changed since somebody looked at both.
+"""Suspect links: citations whose target changed since somebody reviewed both texts.
 
 Every link remembers the hash of the text that it cites: the one of its last review, which is in a file that a team
 shares, or else the one with which it was first seen here. While the text is another, the link is suspect. A review, or
@@ -66,8 +66,8 @@ def reviewed_hashes(graph: Graph) -> Mapping[LinkKey, tuple[str, ...]]:
 
 
 def first_hashes(graph: Graph, store: Store, links: Iterable[HashedCitation]) -> Mapping[LinkKey, str]:
-    """The first hash of every link that is remembered. Those among `links` that are new are remembered now, unless the
-    graph holds drafts, which are nobody's text yet. A store that cannot be used costs the memory and nothing else."""
+    """The first hash of every stored link. New ones among `links` are stored now, unless the graph holds drafts, which
+    are not saved text. If the store cannot be used, nothing is stored."""
     damaged: Damaged = {}
     try:
         known = _known(store, damaged)

@@ -1,4 +1,4 @@
-"""Safety branches: the way back from whatever is done to the files of a project.
+"""Safety branches: copies of the project's files in git, from which every change of files can be undone.
 
 | module | subject |
 |---|---|

@@ -42,8 +42,8 @@ class SafetyBranch(msgspec.Struct, frozen=True):
 
 
 def create(root: Path, reason: str, now: datetime, *, also: Iterable[str] = ()) -> SafetyBranch:
-    """Keep the state of the project at this moment. `also` names files, relative to the project, that are held even
-    though git ignores them. Refused without git."""
+    """Save the present state of the project. `also` names files, relative to the project, to include even if git
+    ignores them. Refused without git."""
     repository = repository_of(root)
     return keep(repository, take(repository, [repository.prefix + raw(path) for path in also]), reason, now)
 
@@ -60,7 +60,7 @@ def list_all(root: Path) -> tuple[SafetyBranch, ...]:
 
 def find(repository: ProjectWorkTree, name: str) -> SafetyBranch:
     """The safety branch of this name. Raises InvalidArgument for an impossible name, NotFound, or Refused for a branch
-    of somebody else."""
+    that Clew did not make."""
     if not _NAME.fullmatch(name) or ".." in name or name.endswith((".", ".lock")):
         raise InvalidArgument(
             f"{shortened(name)!r} is not the name of a safety branch, which is `safety/` and letters, digits, `.`, "
@@ -80,7 +80,7 @@ def find(repository: ProjectWorkTree, name: str) -> SafetyBranch:
 
 
 def keep(repository: ProjectWorkTree, snapshot: SavedTree, reason: str, now: datetime) -> SafetyBranch:
-    """Make a snapshot a branch."""
+    """Store a snapshot as a branch."""
     moment = now.astimezone(UTC)
     slug = re.sub(r"[^A-Za-z0-9_-]+", "-", reason)[:_LONGEST_REASON].strip("-") or "change"
     name = _free_name(repository, f"{PREFIX}{slug}-{moment:%Y%m%d-%H%M%S}")

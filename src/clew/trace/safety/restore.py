@@ -1,4 +1,4 @@
-"""Bringing back what a safety branch holds, without losing what is there now.
+"""Restoring the contents of a safety branch, with a snapshot of the present ones.
 
 The present state becomes a safety branch of its own before anything is touched. Then every file of the project that
 differs is put back byte for byte, and every file that was not there then is taken away. Files that git ignores, then or
@@ -52,7 +52,7 @@ class _Difference(msgspec.Struct, frozen=True):
 
 
 def restore(root: Path, name: str, now: datetime) -> Restored:
-    """Make the project's files what they were when the branch was made."""
+    """Give the project's files the contents that they had when the branch was made."""
     repository = repository_of(root)
     branch = find(repository, name)
     then = entries(repository, branch.commit)
@@ -171,7 +171,7 @@ class _Restoration:
         return gone
 
     def _edits(self, difference: _Difference, content: bytes) -> list[FileEdit]:
-        """The edits that give a file its content; a link is made at once."""
+        """The edits that give a file its content; a link is written at once."""
         place = self._repository.place(difference.path)
         before = self._present(difference, place)
         if difference.then is None:
@@ -199,7 +199,7 @@ class _Restoration:
             place.chmod(wanted)
 
     def _present(self, difference: _Difference, place: Path) -> bytes | None:
-        """The present content, which must be the one that the safety branch was made from."""
+        """The present content, which must be the one in the safety branch of this moment."""
         if not os.path.lexists(place):
             content = None
         elif place.is_symlink():

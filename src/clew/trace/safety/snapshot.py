@@ -75,7 +75,7 @@ def repository_of(root: Path) -> ProjectWorkTree:
 
 
 def take(repository: ProjectWorkTree, also: Iterable[str] = ()) -> SavedTree:
-    """The folder as it is now; `also` names files that have to be held although git ignores them."""
+    """A snapshot of the folder; `also` names files to include although git ignores them."""
     paths = dict.fromkeys((*_differing(repository), *_converted(repository), *also))
     with _private_index() as index:
         git.command(repository.top, "read-tree", repository.head or "--empty", environment=index)
@@ -153,7 +153,7 @@ def _staged(repository: ProjectWorkTree) -> str | None:
 
 
 def _entries(repository: ProjectWorkTree, paths: Iterable[str]) -> Iterator[bytes]:
-    """Lines for the index, removed files first: a folder may take the path of a former file."""
+    """Lines for the index, removed files first, because a folder may take the path of a former file."""
     there: dict[str, str] = {}
     for path in paths:
         mode = _mode(repository.place(path)) if repository.holds(path) else None

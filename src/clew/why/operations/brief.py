@@ -1,4 +1,4 @@
-"""Toolset core: what a project is, what needs attention, and what to do next."""
+"""Toolset core: a project's identity, its problems, and the next calls."""
 
 # Implements: REQ-d00014, REQ-d00440
 
@@ -219,7 +219,7 @@ class ShowBrief(
         return "\n".join(lines) + "\n"
 
     def render(self, result: ProjectBrief) -> str:
-        """About twenty lines for a person."""
+        """The brief for a person, in about twenty lines."""
         seen, width = result.overview, columns() or _WIDTH
         blocks = [[_headline(result)]]
         if seen is not None:
@@ -298,7 +298,7 @@ def _placed(number: int, word: str, places: Sequence[str]) -> str:
 
 
 def _columns(rows: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
-    """Two columns; the second ends with the line, and goes below the first where it has no room beside it."""
+    """Two columns; the second goes to the end of the line, or below the first if there is no room beside it."""
     listed = list(rows)
     first = max((shown_length(label) for label, _ in listed), default=0)
     room = width - first - 4

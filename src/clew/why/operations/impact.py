@@ -1,4 +1,4 @@
-"""The command `clew impact`: what a change to something concerns."""
+"""The command `clew impact`: the items that a change affects."""
 
 # Implements: REQ-d00053
 
@@ -23,7 +23,7 @@ _RESULTS = {"passed": "green", "failed": "red", "error": "red"}
 
 
 class ImpactShown(Impact, frozen=True, kw_only=True):
-    """With what uses a source file, whether it cites anything or not."""
+    """The impact of a target, with the users of a source file, whether it cites anything or not."""
 
     used_by: tuple[Affected, ...]
     """Files that import it, and files that import those, nearest first."""
@@ -46,7 +46,7 @@ def _subject(call: Call, text: str, source: str | None) -> Subject:
 
 
 def _source(call: Call, text: str) -> tuple[str | None, tuple[str, ...]]:
-    """The source file that is meant, if it is one, and what limits what is known of it."""
+    """The source file that is meant, if it is one, and the limits of what is known of it."""
     path = FileArgument(call, text).path
     if path is None:
         return None, ()
@@ -56,7 +56,7 @@ def _source(call: Call, text: str) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _affected_users(code: CodeRegion, using: Sequence[User]) -> Iterator[Affected]:
-    """Users with the line of their import. Lines are looked up for those that are shown only."""
+    """Users, each with the line of its import. Lines are looked up only for the ones shown."""
     lines: dict[str, dict[str, int]] = {}
     for user in using:
         if user.imports not in lines:

@@ -1,4 +1,4 @@
-"""Toolset core: why something is there, and what has to be known before it is edited."""
+"""Toolset core: the history and the reasons of a target, and everything to know before it is edited."""
 
 from typing import Annotated
 

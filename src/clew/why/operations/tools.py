@@ -1,4 +1,4 @@
-"""Toolset core: the way to every tool that is not listed.
+"""Toolset core: access to tools that are not listed.
 
 Finding a tool by what it does: BM25 over names, titles, descriptions and parameters.
 """

@@ -51,7 +51,7 @@ class AboutProject(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def about_project(root: Path, name: str) -> AboutProject:
-    """`name` is what the project is called where no file gives it a name."""
+    """A description of the project. `name` is used if no file gives it one."""
     found = AboutProject(name)
     for file, read in _MANIFESTS.items():
         data = _read(root, file)
@@ -68,7 +68,7 @@ def about_project(root: Path, name: str) -> AboutProject:
 
 
 def shown_about(about: AboutProject) -> AboutProject:
-    """Without what is only there to make questions of."""
+    """The description without the parts that only serve to make questions."""
     return msgspec.structs.replace(about, opening="", headings=())
 
 

@@ -1,4 +1,4 @@
-"""Three commands that give an answer in this project: what a new user types next."""
+"""The three commands that a new user should try: each gives an answer in this project."""
 
 # Implements: REQ-d00440
 
@@ -29,7 +29,7 @@ class NextCommand(msgspec.Struct, frozen=True):
 
 
 def next_commands(project: "Project", seen: Overview, concerns: "tuple[Group, ...]") -> tuple[NextCommand, ...]:
-    """Each is made of what is there, so that it answers here."""
+    """Suggested commands, each made of something in the project, so that it has an answer."""
     found = [*_questions(seen), *_reasons(project, seen), *_lists(project, concerns)]
     found += _others(project, seen) if len(found) < MOST else ()
     return tuple(found[:MOST])
@@ -41,7 +41,7 @@ def _questions(seen: Overview) -> Iterator[NextCommand]:
 
 
 def _question(about: AboutProject) -> str:
-    """A question that the README answers: what the project is, where it says so, one that it asks, or its own words."""
+    """A question that the README answers: what the project is, one that it asks, or one of its own words."""
     name = about.name.rpartition("/")[2]
     first = re.split(r"(?<=[.?!])\s", about.opening)[0].replace('"', "'")
     if first.endswith("?"):

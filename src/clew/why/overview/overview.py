@@ -73,7 +73,7 @@ def _is_source_of(root: Path) -> Callable[[str], bool]:
 
 
 def main_symbol(project: "Project", path: str) -> "Symbol | None":
-    """The longest function or class of a file: what is worth asking about."""
+    """The longest function or class of a file, as a subject of a question."""
     from clew.formats.code.outline import decoded, outline_of
     from clew.graph.code.keeper import LARGEST_FILE
     from clew.workspace.files import read_bytes

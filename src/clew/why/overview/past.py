@@ -64,7 +64,7 @@ class Past(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def past_of(history: CommitHistory, is_source: Callable[[str], bool]) -> Past:
-    """`is_source` says of a path whether it is a source file that is there."""
+    """The history of a project. `is_source` tells whether a path is a present source file."""
     recent = history.latest_here(READ_BACK)
     busiest = history.busiest(READ_BACK, limit=MOST_BUSY * 8)
     busy = [BusyFile(path, count) for path, count in busiest if not _NOT_BUSY.search(path) and is_source(path)]
@@ -78,7 +78,7 @@ def past_of(history: CommitHistory, is_source: Callable[[str], bool]) -> Past:
 
 
 def _decisions(recent: list[Commit]) -> Iterator[DecisiveCommit]:
-    """The latest commits whose message says what was chosen and why; strong words before weak ones, each subject
+    """The latest commits whose message states a decision and its reason; strong words before weak ones, each subject
     once."""
     seen: set[str] = set()
     strong: list[DecisiveCommit] = []
@@ -98,7 +98,7 @@ def _decisions(recent: list[Commit]) -> Iterator[DecisiveCommit]:
 
 
 def _reason(commit: Commit) -> str | None:
-    """The first sentence of a message that says why; None where it decides nothing."""
+    """The first sentence of a message with a reason; None if it states no decision."""
     body = _TRAILER.sub("", commit.message.partition("\n")[2])
     for start, end in plain_spans(body):
         sentence = " ".join(body[start:end].split()).lstrip("-*• ")

@@ -97,7 +97,7 @@ def _citations(inquiry: Inquiry, cited: TargetCitations) -> Iterator[Fact]:
 
 
 def _text(inquiry: Inquiry, node: Node, edge: Edge) -> str:
-    """The text of the one assertion that is meant, or the title."""
+    """The text of the assertion that is meant, or the title."""
     if len(edge.labels) == 1:
         for part in inquiry.graph.iter_children(node.id, (EdgeKind.STRUCTURES,)):
             if part.get_field("label") == edge.labels[0]:

@@ -1,4 +1,4 @@
-"""Section "decisions and pitfalls": what was remembered about the target, and whether it still holds."""
+"""Section "decisions and pitfalls": memories about the target, and whether they still hold."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,8 @@ _ABSENT = "Nothing was remembered about it."
 
 
 def decided(inquiry: Inquiry) -> EvidenceSection:
-    """Call it without the graph's lock: whether a citation holds may need files that changed to be read."""
+    """The section. Called without the graph's lock, because changed files may have to be read for the state of a
+    citation."""
     memory = inquiry.project.memory
     if not memory.exists:
         return EvidenceSection("decided", note=_ABSENT)
@@ -54,8 +55,8 @@ _STATES = {"stale": "what it cites changed since", "superseded": "something newe
 
 
 def _basis(inquiry: Inquiry, memory: Memory) -> Basis | None:
-    """Stated where it is about the very target, inferred where it is about what is around it, None for its
-    neighbours in the same file."""
+    """Stated if it is about the target itself, inferred if it is about its surroundings, None for its neighbours in the
+    same file."""
     if inquiry.target.node is not None or not inquiry.target.first:
         return "stated"
     found = {basis for cite in memory.cites if (basis := _of_cite(inquiry, cite)) is not None}
@@ -74,7 +75,7 @@ def _of_cite(inquiry: Inquiry, cite: Cite) -> Basis | None:
 
 
 def _of_symbol(inquiry: Inquiry, name: str) -> Basis | None:
-    """A symbol that holds the target is about it; the target itself, all the more."""
+    """True if a memory is about a symbol around the target, or about the target itself."""
     first, last = inquiry.span
     symbols = inquiry.text.outline.symbols if inquiry.text is not None else ()
     for each in symbols:

@@ -1,4 +1,4 @@
-"""Section "depends on it": what would notice a change."""
+"""Section "depends on it": the users of the target, which a change would affect."""
 
 from collections.abc import Callable, Iterator
 
@@ -71,7 +71,7 @@ def _at(found: FiledImport) -> tuple[str, int, str]:
 
 
 def _named(inquiry: Inquiry, shown: set[str]) -> Iterator[Fact]:
-    """Lines elsewhere that hold the name of a symbol that no other has."""
+    """Lines in other files with the name of a symbol, if no other symbol has that name."""
     symbol, path = inquiry.target.symbol, inquiry.target.path
     if symbol is None or path is None or not is_telling(inquiry, symbol.name):
         return
@@ -89,7 +89,7 @@ def shown_files(places: set[str]) -> set[str]:
 
 
 def _nearest(path: str) -> Callable[[tuple[str, int, str]], tuple[int, str, int]]:
-    """An order in which those with most folders in common come first."""
+    """Sort key: most common folders first."""
     own = path.split("/")
 
     def order(found: tuple[str, int, str]) -> tuple[int, str, int]:

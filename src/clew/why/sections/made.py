@@ -1,4 +1,4 @@
-"""Section "made by": the commits that made the target's lines as they are, and the people behind them."""
+"""Section "made by": the commits that last changed the target's lines, and their authors."""
 
 # Implements: REQ-d00361
 
@@ -113,7 +113,7 @@ def _by_lines(inquiry: Inquiry, blame: Blame, touches: Sequence[FileTouch]) -> L
 
 
 def _shares(inquiry: Inquiry, blame: Blame, commits: dict[str, Commit], chosen: Sequence[str]) -> Iterator[Fact]:
-    """The commits, each with how many of the lines it made; the first with its reasons, where lines are asked about."""
+    """The commits, each with the number of the lines it last changed; for lines, the first has its reasons."""
     total = sum(blame.made.values())
     shallow = git_history.is_shallow(inquiry.root)
     for place, id in enumerate(chosen):
@@ -133,7 +133,7 @@ def _shares(inquiry: Inquiry, blame: Blame, commits: dict[str, Commit], chosen: 
 
 
 def commits_of(inquiry: Inquiry, ids: Sequence[str]) -> dict[str, Commit]:
-    """The commits; those that the history does not hold yet are asked of git."""
+    """The commits; those missing in the stored history are asked of git."""
     found = inquiry.history.commits(ids)
     missing = [id for id in ids if id not in found][:_MOST_UNREAD]
     if missing:
@@ -234,7 +234,7 @@ def _by_touches(inquiry: Inquiry, touches: Sequence[FileTouch]) -> LineOrigins:
 
 
 def _ends(inquiry: Inquiry, touches: Sequence[FileTouch], shown: set[str]) -> Iterator[Fact]:
-    """The first and the last commit of a file, and what it was called before."""
+    """The first and the last commit of a file, and its former names."""
     newest, oldest = touches[0], touches[-1]
     is_begin = oldest.status == "A" and inquiry.readiness.is_complete and not git_history.is_shallow(inquiry.root)
     last = "deleted by" if newest.status == "D" else "last changed by"

@@ -11,7 +11,7 @@ from clew.workspace.git import api as git
 
 
 def pending(inquiry: Inquiry, requirements: Collection[str]) -> EvidenceSection:
-    """`requirements` are those that the target is, or is there for."""
+    """Open changes and drafts. `requirements` are the target itself, or those that it serves."""
     facts = [*_uncommitted(inquiry), *_drafts(inquiry, requirements), *_of_specs(inquiry, requirements)]
     return section("open_changes", facts, absent="None.", most=5)
 

@@ -88,8 +88,8 @@ class Reports:
         return f" ({day(int(at))}{where}{late})"
 
     def _ran(self, path: str) -> float | None:
-        """When the tests of a report ran: as the report says; else when it was written, or committed where that is
-        earlier, because the time of a file that was checked out says nothing."""
+        """The time of a test run: from its report; else the time of the report's file or of its commit, whichever is
+        earlier, because a checkout sets the file's time."""
         if path not in self._times:
             self._times[path] = self._stated(path) or self._written_or_committed(path)
         return self._times[path]
@@ -139,7 +139,7 @@ def _moment(written: object) -> float | None:
 
 
 def _by_citation(inquiry: Inquiry, cited: TargetCitations, reports: Reports) -> Iterator[Fact]:
-    """Tests that cite the target, or what the target cites."""
+    """Tests that cite the target, or a requirement that the target cites."""
     graph, target = inquiry.graph, inquiry.target
     if target.node is not None and target.node.kind in _TESTED:
         subject = Subject(target.name, target.kind, "", (target.node.id,))
@@ -219,7 +219,7 @@ def _by_import(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
 
 
 def _by_name(inquiry: Inquiry) -> Iterator[Fact]:
-    """Test files that are called after the target's file, and lines of tests that hold the name of a symbol."""
+    """Test files named after the target's file, and lines of tests with the name of a symbol."""
     path, symbol = inquiry.target.path, inquiry.target.symbol
     if path is None or inquiry.target.node is not None or is_test_name(path):
         return

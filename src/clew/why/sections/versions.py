@@ -35,7 +35,7 @@ class Version(msgspec.Struct, frozen=True):
 
 
 def versions(inquiry: Inquiry) -> EvidenceSection | None:
-    """None for what is no requirement."""
+    """The versions of a requirement; None for anything else."""
     node = inquiry.target.node
     if node is None or node.kind not in (NodeKind.REQUIREMENT, NodeKind.ASSERTION) or node.source is None:
         return None
@@ -100,7 +100,8 @@ def _block(inquiry: Inquiry, id: str, path: str, data: bytes) -> tuple[str, dict
 
 
 def _in_register(id: str, data: bytes) -> tuple[str, dict[str, str]] | None:
-    """Likewise in a register, whose files are JSON. What changes with every write, such as times, is no text of it."""
+    """The same for a requirement in a register, whose files are JSON. Fields that change with every write, such as
+    times, do not count."""
     if id.encode() not in data:
         return None
     try:
@@ -119,7 +120,7 @@ def _in_register(id: str, data: bytes) -> tuple[str, dict[str, str]] | None:
 
 
 def _moved_from(inquiry: Inquiry, id: str, first: FileTouch) -> str | None:
-    """The file that held the block before the commit that brought it into this one."""
+    """The file that held the block before the commit that moved it into this one."""
     others = [
         change.path
         for change in inquiry.history.touched_by(first.commit.id)
@@ -136,7 +137,7 @@ def _moved_from(inquiry: Inquiry, id: str, first: FileTouch) -> str | None:
 
 
 def _changes(found: Sequence[Version], label: str | None) -> list[tuple[Version, str]]:
-    """The versions that say something else than the one before, newest first; of one assertion where that is asked."""
+    """The versions that differ from the one before, newest first; on request, in one assertion only."""
     changed: list[tuple[Version, str]] = []
     for place, version in enumerate(found):
         older = found[place + 1] if place + 1 < len(found) else None

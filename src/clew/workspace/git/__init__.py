@@ -1,5 +1,4 @@
-"""Git: `run` starts it, `find` finds the work tree, `protect` keeps a repository from naming programs, `parse`
-understands what git prints, `questions` are what Clew asks of a folder,
-and `history` how its files came to be."""
+"""Git: `run` starts it, `find` finds the work tree, `protect` keeps a repository from naming programs, `parse` reads
+git's output, `questions` are Clew's questions about a folder, and `history` those about commits."""
 
 # Implements: REQ-d00260

@@ -74,7 +74,7 @@ def elsewhere_note(folder: Path) -> str | None:
 
 
 def repository_elsewhere(folder: Path) -> tuple[Path, str] | None:
-    """The work tree that holds a folder, and what the grant `repository` is bound to there; None where none is
+    """The work tree that holds a folder, and the path to which the grant `repository` is bound; None if no grant is
     needed."""
     tree = located(str(folder))
     places = () if tree is None or tree.looks_bare else leads_to(tree)
@@ -82,7 +82,7 @@ def repository_elsewhere(folder: Path) -> tuple[Path, str] | None:
 
 
 def is_allowed(tree: Located) -> bool:
-    """True if the repository of a work tree may be used: it is its own, or the user granted it."""
+    """True if the repository of a work tree may be used: it is its own, or the user gave a grant."""
     places = leads_to(tree)
     return not places or is_granted(Path(tree.top), Grant.REPOSITORY, bound=_bound(places))
 

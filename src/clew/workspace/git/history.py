@@ -59,8 +59,8 @@ class BlamedLine(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 def commit_ids(root: Path, head: str, without: Iterable[str] = (), *, seconds: int = WORK_SECONDS) -> list[str]:
-    """The commits that lead to `head`, children before their parents, without those that lead to `without`. Unavailable
-    where git cannot tell."""
+    """The commits up to `head`, children before their parents, without those up to `without`. Unavailable if git cannot
+    tell."""
     excluded = [f"^{commit}" for commit in without]
     result = run(root, "rev-list", "--topo-order", head, *excluded, seconds=seconds)
     if result.code:
@@ -69,7 +69,7 @@ def commit_ids(root: Path, head: str, without: Iterable[str] = (), *, seconds: i
 
 
 def newest_ids(root: Path, head: str, limit: int) -> list[str]:
-    """Some of the newest commits that lead to `head`, found without reading the others."""
+    """Some of the newest commits up to `head`, found without reading the others."""
     result = run(root, "rev-list", f"--max-count={limit}", head)
     return result.output.decode().split() if result.code == 0 else []
 
@@ -137,8 +137,8 @@ def _path(data: bytes) -> str:
 
 
 def renaming(root: Path) -> str:
-    """Stands for the names that `.mailmap` gives to authors and the commits that stand for others: another text
-    whenever one of them changed. Read without git, because every question asks for it."""
+    """Identifies the content of `.mailmap` and the replacements of commits: another text whenever one of them changed.
+    Read without git, because every question asks for it."""
     tree = find_work_tree(root)
     if tree is None:
         return ""
@@ -193,9 +193,9 @@ def blame(
     revision: str | None = None,
     seconds: int = WORK_SECONDS,
 ) -> tuple[BlamedLine, ...] | None:
-    """The commit of each of these lines of the file as it lies in the folder; None if git does not know the file.
-    `without_spaces` passes over changes of white space alone, and `ignored` over the named commits. With `moved`, lines
-    that were moved or copied belong to the commit that first wrote them. With `revision`, the file is that of a commit.
+    """The last commit of each of these lines of the file in the folder; None if git does not know the file.
+    `without_spaces` skips changes of white space alone, and `ignored` the named commits. With `moved`, lines that were
+    moved or copied belong to the commit that first wrote them. With `revision`, the file is that of a commit.
     Unavailable if it takes too long."""
     options = ["--porcelain", f"-L{first},{last}"]
     options += ["-w"] if without_spaces else []
@@ -225,7 +225,7 @@ def _blamed(output: bytes) -> Iterator[BlamedLine]:
 
 
 def merge_of(root: Path, commit: str, *, seconds: int = 2) -> str | None:
-    """The merge that brought a commit into the current branch; None where it was made on the branch itself."""
+    """The merge that brought a commit into the current branch; None if it was made on the branch itself."""
     try:
         path = ("--first-parent", "--ancestry-path", "--reverse", f"{commit}..HEAD")
         result = run(root, "rev-list", *path, seconds=seconds)

@@ -52,7 +52,7 @@ def _new_name(written: str) -> str:
 
 
 def unquoted(written: str) -> str:
-    """A path, which git quotes like C where it holds a quote, a backslash or a control character."""
+    """A path without git's quoting, which it uses for quotes, backslashes and control characters."""
     return display(_unescaped(written))
 
 

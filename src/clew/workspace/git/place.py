@@ -44,7 +44,7 @@ def located(folder: str) -> Located | None:
 
 
 def located_at(top: str) -> Located | None:
-    """The same for a path on which there is no link."""
+    """The same for a path without links."""
     while True:
         if _looks_bare(top):
             return Located(top, looks_bare=True)
@@ -58,8 +58,8 @@ def located_at(top: str) -> Located | None:
 
 
 def leads_to(tree: Located) -> tuple[str, ...]:
-    """The places outside of the work tree to which its `.git` leads although they do not name it; none for a
-    repository in its own folder, a linked work tree and a submodule."""
+    """The places outside of the work tree to which its `.git` leads although they do not name it; none for a repository
+    in its own folder, a linked work tree and a submodule."""
     own, common = os.path.realpath(tree.own), os.path.realpath(tree.common)
     found = [place for place in (own, common) if not _is_inside(place, tree.top) and os.path.exists(place)]
     if found and (_is_linked_tree(tree.top, own, common) or (own == common and _names(own, tree.top))):
@@ -72,7 +72,7 @@ def leads_to(tree: Located) -> tuple[str, ...]:
 
 
 def _is_linked_tree(top: str, own: str, common: str) -> bool:
-    """True if the repository says that this is one of its work trees."""
+    """True if the repository names this folder as one of its work trees."""
     if os.path.dirname(own) != os.path.join(common, "worktrees"):
         return False
     named = only_line(os.path.join(own, "gitdir"))
@@ -109,7 +109,7 @@ def _work_trees_in(config: str) -> "Iterator[str]":
 
 
 def _unquoted(value: str) -> str:
-    """A value as git means it: quotes take part in no text, a backslash is before what is meant as it is."""
+    """A value of git's configuration without quotes and escapes."""
     text, is_quoted, rest = "", False, iter(value)
     for sign in rest:
         if sign == "\\":
@@ -124,7 +124,7 @@ def _unquoted(value: str) -> str:
 
 
 def _links(folder: str) -> "Iterator[str]":
-    """The links in a repository that would show what another one holds."""
+    """Links in a repository that lead to contents of another one."""
     for name in _LINKABLE:
         path = os.path.join(folder, name)
         if os.path.islink(path):
@@ -149,8 +149,8 @@ def _is_inside(place: str, folder: str) -> bool:
 
 
 def _looks_bare(folder: str) -> bool:
-    """True if git would take the folder for a repository. A folder called `.git` is the repository of the folder
-    above."""
+    """True if git would take the folder for a repository. A folder called `.git` is the repository of the folder above
+    it."""
     if os.path.basename(folder) == ".git" or not os.path.lexists(os.path.join(folder, "HEAD")):
         return False
     if os.path.exists(os.path.join(folder, "objects")) and os.path.exists(os.path.join(folder, "refs")):
@@ -174,7 +174,7 @@ def only_line(path: str) -> str | None:
 
 
 def _lines(path: str) -> list[str]:
-    """The lines of a small file; none where it cannot be read or is no file."""
+    """The lines of a small file; none if it cannot be read."""
     try:
         if not os.path.isfile(path):
             return []

@@ -126,8 +126,8 @@ def options(command: str) -> tuple[str, ...]:
 
 
 def inherited() -> dict[str, str]:
-    """The caller's environment without what speaks to git. Git itself starts programs, such as gpg: none that lies in
-    the folder where git happens to run."""
+    """The caller's environment without variables of git. PATH has no relative folder, because git starts programs
+    itself, such as gpg, and it would find them in the project."""
     found = {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
     return found | {"PATH": absolute_folders(os.environ.get("PATH", os.defpath))}
 
@@ -186,8 +186,8 @@ def _settings(fields: list[str]) -> Iterator[Setting]:
 
 
 def _overrides(settings: tuple[Setting, ...]) -> Iterator[tuple[str, str]]:
-    """Settings to switch off, with names of the repository's choice. Filters are off even if the user named the
-    program: what it does (that of LFS, for one) is again up to the repository."""
+    """Settings that switch off programs a repository could name. Filters are off even if the user named the program,
+    because the repository decides what they do (LFS, for one)."""
     for name in dict.fromkeys(name for name, _, _ in _named(settings, "filter")):
         yield from ((f"filter.{name}.{key}", value) for key, value in _FILTER_OFF)
     # Since 2.54 hooks may also be settings.

@@ -52,8 +52,8 @@ def toplevel(root: Path) -> Path | None:
 
 
 def common_folder(root: Path) -> Path | None:
-    """The folder in which git keeps a repository, the same for all its work trees; None without git. Refused where
-    `.git` leads to a repository that does not name the work tree: what is kept there is somebody else's."""
+    """The folder in which git stores a repository, the same for all its work trees; None without git. Refused if `.git`
+    leads to a repository that does not name the work tree, which is somebody else's."""
     refuse_elsewhere(root)
     output = answer(root, "rev-parse", "--git-common-dir")
     return (root / os.fsdecode(output).removesuffix("\n")).resolve() if output else None
@@ -136,7 +136,7 @@ def _changed_since_commit(root: Path, commit: str, folders: tuple[str, ...]) -> 
 
 
 def commit_of(root: Path, revision: str) -> str | None:
-    """The full id of the commit that a revision means; None where it means none."""
+    """The full id of the commit that a revision means; None if it means none."""
     if not revision or "\0" in revision:
         return None
     output = answer(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
@@ -144,7 +144,8 @@ def commit_of(root: Path, revision: str) -> str | None:
 
 
 def fork_of(root: Path, base: str) -> str | None:
-    """The commit at which the branch left `base`; None where the two share none. InvalidArgument for no revision."""
+    """The commit at which the branch left `base`; None if the two share none. InvalidArgument for an unknown
+    revision."""
     commit = commit_of(root, base)
     if commit is None:
         raise InvalidArgument(
@@ -161,7 +162,7 @@ def head(root: Path) -> str | None:
 
 
 def changed_paths(root: Path, commit: str | None, folders: tuple[str, ...]) -> tuple[str, ...]:
-    """Files in these folders that are not what they were in a commit: changed, removed or new. None: before any."""
+    """Files in these folders that differ from a commit: changed, removed or new. Without a commit, all files."""
     where = _pathspecs(folders)
     if not where:
         return ()
@@ -211,14 +212,14 @@ def tracked_though_ignored(root: Path) -> tuple[str, ...]:
 
 
 def folders_with_files(root: Path, names: Iterable[str]) -> frozenset[str]:
-    """The names of folders in which git tracks a file, wherever they stand; none without git."""
+    """The names of folders in which git tracks a file, at any depth; none without git."""
     asked = frozenset(names)
     output = answer(root, "ls-files", "-z", "--", *(f":(glob)**/{name}/**" for name in sorted(asked)), patterns=True)
     return frozenset(part for path in parse.names(output or b"") for part in path.split("/")[:-1]) & asked
 
 
 def filters_of(root: Path, paths: Iterable[str]) -> dict[str, str]:
-    """The paths that .gitattributes give a filter, such as `lfs`, with its name: git's version of them differs from the
+    """The paths that .gitattributes give a filter, such as `lfs`, with its name: their content in git differs from the
     file in the folder."""
     spelled = {raw(path): path for path in paths}
     output = answer(root, "check-attr", "-z", "--stdin", "filter", stdin=parse.as_input(list(spelled)))
@@ -228,7 +229,7 @@ def filters_of(root: Path, paths: Iterable[str]) -> dict[str, str]:
 
 
 def not_comparable(root: Path, paths: Iterable[str]) -> tuple[str, ...]:
-    """The paths whose filter has a program. Clew runs none, so it cannot tell whether they changed."""
+    """The paths whose filter has a program. Clew does not run it, so it cannot tell whether they changed."""
     try:
         tree = find_work_tree(root)
         settings = configuration(tree) if tree is not None else None
@@ -240,8 +241,8 @@ def not_comparable(root: Path, paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def refuse_filtered(root: Path, paths: Iterable[str]) -> None:
-    """Refused where git has a filter for one of the paths: without the filter, a write would mix up what lies in the
-    folder and what git holds, such as a pointer of LFS and the content that it stands for."""
+    """Refused if git has a filter for one of the paths: without the filter, a write would mix up the contents of the
+    folder and of git, such as a file and its LFS pointer."""
     for path, name in sorted(filters_of(root, paths).items()):
         raise Refused(
             f"'{path}' has the git filter '{name}' in .gitattributes, and Clew runs no filters; nothing was written.",
@@ -288,7 +289,7 @@ def _whole(names: Iterable[str]) -> Ranges:
 
 
 def _pathspecs(folders: tuple[str, ...]) -> list[str]:
-    """The folders as git takes them. What lies outside of the project has no changes of the project's."""
+    """The folders as pathspecs of git. A folder outside of the project is left out."""
     inside = [folder for folder in folders if not folder.startswith(("/", "../")) and folder != ".."]
     plain = [f":(literal){folder}" for folder in inside]
     return plain + [f":(glob){folder}/**" for folder in inside if is_glob(folder)]

@@ -73,7 +73,7 @@ def command(
     says_no: int = 0,
     patterns: bool = False,
 ) -> bytes:
-    """Standard output of a git command that has to succeed. Unavailable, in git's own words, where it does not.
+    """Standard output of a git command that has to succeed. Unavailable, in git's own words, if it fails.
 
     `says_no` is the exit code by which some commands answer that there is nothing.
     """
@@ -111,8 +111,8 @@ def problem(folder: Path) -> str | None:
 
 
 def unused(folder: Path) -> str | None:
-    """The reason why the repository around a folder is not used if it is not the user's own: its `.git` leads
-    elsewhere, or the folder belongs to somebody else and git refuses it. None for the user's own."""
+    """The reason why the repository around a folder is not used: its `.git` leads elsewhere, or the folder belongs to
+    another user and git refuses it. None for the user's own."""
     if (note := elsewhere_note(folder)) is not None:
         return note
     if not hasattr(os, "geteuid"):

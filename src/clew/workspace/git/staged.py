@@ -25,7 +25,7 @@ Mark = tuple[int, int, int] | None
 
 
 def index_of(folder: str) -> str | None:
-    """The index of the work tree that holds a folder, on whose path there is no link; None where there is none."""
+    """The index of the work tree around a folder with no link on its path; None if there is none."""
     # Also where git is not used, because `.git` leads elsewhere: only the names in the index are looked at.
     tree = located_at(folder)
     return None if tree is None or tree.looks_bare else os.path.join(tree.own, "index")  # noqa: PTH118

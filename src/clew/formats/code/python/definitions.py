@@ -358,7 +358,7 @@ def _about(body: list[ast.stmt]) -> str:
 
 
 def _is_given(node: ast.Call, name: str) -> bool:
-    """Whether a call says that something is so."""
+    """True if a call passes `True` for a keyword."""
     return any(
         each.arg == name and isinstance(each.value, ast.Constant) and each.value.value is True for each in node.keywords
     )

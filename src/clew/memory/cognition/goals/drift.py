@@ -101,7 +101,7 @@ class GoalCorrection(SampledAnswer, frozen=True, kw_only=True):
 
 
 class _Reference:
-    """The memories that recent ones are compared with."""
+    """The older memories with which recent ones are compared."""
 
     def __init__(self, view: "MemoryView", before: datetime) -> None:
         self._view = view

@@ -106,7 +106,7 @@ def _project_checks(project: Project) -> Iterator[HealthCheck]:
 
 
 def _server_check(project: Project) -> HealthCheck:
-    """A command answers without a server as well, so none is a fault."""
+    """The state of the server. Commands work without one, so none is not a fault."""
     from clew.surfaces.cli.asking import SWITCH, VARIABLE, is_switched_off, server_of
 
     if is_switched_off():

@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _serve_without_project(args: argparse.Namespace, problem: Refused) -> int:
-    """A host shows what a server says at its start and in its errors, and nothing of what it prints."""
+    """Serve without a project. A host shows a server's first answer and its errors, and nothing that it prints."""
     import anyio
 
     from clew.surfaces.mcp.server import build_server
@@ -154,7 +154,8 @@ def _settings(args: argparse.Namespace, listing: ToolListing, *, read_only: bool
 
 
 def _write_token(read_only: bool) -> str | None:
-    """The user's own, made at the first start: a client that is given it later need not wait for another start."""
+    """Write the user's token at the first start, so that a client that gets it later need not wait for another
+    start."""
     if not read_only:
         # Without write access reads are still served.
         with suppress(StoreError):
@@ -163,7 +164,8 @@ def _write_token(read_only: bool) -> str | None:
 
 
 def _is_team(args: argparse.Namespace, token: str | None) -> bool:
-    """Asked for, or the only way to listen for other machines: where no single token was given."""
+    """True if tokens of principals are used: on request, or if the server listens for other machines and no single
+    token was given."""
     from clew.setup.tokens import AccessTokens
     from clew.surfaces.mcp.transports.settings import is_loopback
 

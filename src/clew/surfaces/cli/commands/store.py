@@ -1,4 +1,4 @@
-"""`clew store`: what was authored, on this machine or in a team's database."""
+"""`clew store`: authored data, on this machine or in a team's database."""
 
 import argparse
 import sys

@@ -140,7 +140,7 @@ def _give(trust: ConfigurationTrust, grant: Grant) -> None:
 
 
 def _bound(trust: ConfigurationTrust, grant: Grant) -> tuple[Path, str]:
-    """The folder that gets a grant, and what the grant is bound to."""
+    """The folder that gets a grant, and the thing that it is bound to."""
     elsewhere = repository_elsewhere(trust.root) if grant is Grant.REPOSITORY else None
     return elsewhere or (trust.root, "")
 
@@ -159,7 +159,7 @@ def _after(trust: ConfigurationTrust, grant: Grant) -> str:
 
 
 def _described(trust: ConfigurationTrust) -> str:
-    """The values come from a file of the project, so that no sign in them may do anything to a terminal."""
+    """The values of a grant, made harmless for a terminal because they come from a file of the project."""
     asked = "".join(f"  {key} = {value!a}\n" for key, value in trust.shown.items())
     asks = f"clew.toml asks for:\n{asked}" if asked else "clew.toml asks for nothing that needs trust.\n"
     return f"{trust.root} {_STATES[trust.state]}.\n{asks}"

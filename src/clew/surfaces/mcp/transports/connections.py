@@ -37,7 +37,7 @@ class ConnectionLimit:
         self._waiting: dict[str, dict[LimitedProtocol, None]] = {}
 
     def opened(self, connection: "LimitedProtocol") -> "LimitedProtocol | None":
-        """Count a new connection; returns the one that has to go for it, which is itself where no other can."""
+        """Count a new connection; returns the one to close for it, which is the new one if no other can be closed."""
         self._open[connection.address] += 1
         self.waits(connection)
         if self._open.total() <= self._most:

@@ -36,7 +36,7 @@ class OpenRequest:
             await self._finish()
 
     def end(self, refusal: Refusal = _STOPPING) -> None:
-        """Stop answering: with this refusal where nothing was said yet."""
+        """End a request: with this refusal if no answer was begun."""
         self._refusal = refusal
         self._until.cancel()
 
@@ -55,7 +55,8 @@ class OpenRequest:
 
 
 class Draining:
-    """An ASGI application with a list of its open requests. The state of each holds it as `open_request`."""
+    """An ASGI application with a list of its open requests. Each request finds its own as `open_request` in its
+    state."""
 
     def __init__(self, app: ASGIApp, seconds: float) -> None:
         self._app = app

@@ -44,7 +44,7 @@ class BrowserRoutes(Protocol):
     def routes(self) -> list[BaseRoute]: ...
 
     async def nothing(self, request: Request) -> Response:
-        """The page for a path that is none."""
+        """The page for an unknown path."""
         ...
 
 

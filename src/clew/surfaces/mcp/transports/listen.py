@@ -12,7 +12,7 @@ _PORT_HINT = "Pass another --port, or --port 0 for any free one."
 
 
 def listen(settings: HttpSettings) -> socket.socket:
-    """Bind and listen, or say what is in the way and what to do about it."""
+    """Bind and listen, or raise an error with the obstacle and the next step."""
     family, address = _resolve(settings.host, settings.port)
     # Only with the protocol named does asyncio switch off Nagle's delay, which costs 40 ms on every answer.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

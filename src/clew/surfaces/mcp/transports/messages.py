@@ -60,13 +60,13 @@ def read_message(data: bytes) -> JSONRPCMessage | Malformed:
 
 
 def check_message(data: bytes) -> Malformed | None:
-    """The reason why `data` cannot be handled; None for a good message, which the SDK then reads itself."""
+    """The reason why `data` cannot be handled; None for a valid message, which the SDK then reads itself."""
     decoded = _decoded(data)
     return decoded if isinstance(decoded, Malformed) else _problem(decoded)
 
 
 class CheckedMessages:
-    """Wraps an ASGI application that takes JSON-RPC messages; what is none is answered before it gets there."""
+    """Wraps an ASGI application that takes JSON-RPC messages; an invalid one is answered before it gets there."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -122,7 +122,7 @@ def _half_pair(data: bytes) -> Malformed | None:
 
 
 def _problem(decoded: Any) -> Malformed | None:
-    """The error for a decoded message; None if it is in order."""
+    """The error for a decoded message; None if it is valid."""
     if isinstance(decoded, list):
         return _invalid("Batches are not supported.", "Send every message by itself.")
     if not isinstance(decoded, dict):

@@ -69,7 +69,7 @@ def check(settings: HttpSettings) -> None:
 
 
 def check_address(settings: HttpSettings) -> None:
-    """Raise ConfigError for a port that is none, and for what is no name of a host."""
+    """Raise ConfigError for an invalid port, or for a text that is not the name of a host."""
     if not 0 <= settings.port <= 65535:
         raise ConfigError(f"Port {settings.port} is not between 0 and 65535.", hint="Pass --port 0 for any free port.")
     for host in settings.allowed_hosts:
@@ -145,8 +145,8 @@ def plain_host(value: str) -> str | None:
 
 
 def is_known_host(value: str, known: Container[str | None]) -> bool:
-    """True if a Host header names this machine, or one of the hosts that are known in the form of `plain_host`. Another
-    site must not get answers by giving this machine a name of its own (DNS rebinding)."""
+    """True if a Host header names this machine, or one of the hosts in `known`. Another site must not get answers by
+    giving this machine a name of its own (DNS rebinding)."""
     name = host_name(value)
     return name is not None and (is_loopback(name) or name in known)
 

@@ -34,7 +34,7 @@ async def serve_stdio(server: Server[Any]) -> None:
 
 
 class MessageLines:
-    """The lines of standard input that hold a message. Any other line is answered here and left out."""
+    """The lines of standard input with a message. Any other line is answered here and left out."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = anyio.wrap_file(source)

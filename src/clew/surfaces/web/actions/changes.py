@@ -1,4 +1,4 @@
-"""Tasks of a change, archiving it, and taking back what was written to files."""
+"""Tasks of a change, archiving it, and undoing writes to files."""
 
 from clew.edit.undoing import undo
 from clew.errors import Unavailable
@@ -10,7 +10,7 @@ from clew.surfaces.web.page_request import PageRequest, Redirect, ViewResult
 
 
 def mark_task(request: PageRequest) -> ViewResult:
-    """Show what ticking a task writes; with `confirm`, write it."""
+    """Show the write that ticks a task; with `confirm`, write it."""
     task, opens = request.field("task"), request.field("open", "") == "1"
     write = request.field("confirm", "") == "1"
     marked = request.ask(MarkTask, change_id=request.name, task=task, open=opens, dry_run=not write)

@@ -1,4 +1,4 @@
-"""The page between a form and the file: what would be written, and the button that writes it."""
+"""The page between a form and the file: the difference, and the button that writes it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ def confirm(
     lines: Sequence[DiffLine] = (),
     sides: Sequence[Side] = (),
 ) -> TemplateView:
-    """Ask for a confirmation. Where there are `sides`, somebody else changed the same thing meanwhile."""
+    """Ask for a confirmation. If somebody else changed the same thing, `sides` shows both versions."""
     shown = {"files": as_files(diff), "lines": lines, "sides": sides}
     asked = {"action": action, "fields": {**fields, "confirm": "1"}, "label": label, "back": back}
     return TemplateView(

@@ -30,7 +30,7 @@ def edit_memory(request: PageRequest) -> ViewResult:
 
 
 def supersede_memory(request: PageRequest) -> ViewResult:
-    """Show what is in the place of what; with `confirm`, remember it, if the older one is still what was shown."""
+    """Show both memories; with `confirm`, replace the older one, if it did not change since it was shown."""
     memory = request.ask(ShowMemory, id=request.name)
     text, before = request.field("text").strip(), request.field("before", memory.raw_content)
     changed = before != memory.raw_content
@@ -75,7 +75,7 @@ def restore_memory(request: PageRequest) -> ViewResult:
 
 
 def remember(request: PageRequest) -> ViewResult:
-    """Show what would be remembered, about what; with `confirm`, remember it."""
+    """Show the memory that would be stored; with `confirm`, store it."""
     text, about = request.field("text").strip(), request.field("about", "").split()
     if _is_confirmed(request):
         stored = request.ask(Remember, content=text, about=about)

@@ -1,4 +1,4 @@
-"""Editing an entry of the register: the difference of the file first, then the file, and a way back."""
+"""Editing an entry of the register: first the difference of the file, then the file, with an undo."""
 
 from typing import Any
 
@@ -15,7 +15,8 @@ _TEXTS = ("title", "statement", "rationale", "priority", "status")
 
 
 def update_entry(request: PageRequest) -> ViewResult:
-    """Show what the form would write; with `confirm`, write it if the file is still the one that was shown."""
+    """Show the difference that the form makes; with `confirm`, write it if the file did not change since it was
+    shown."""
     register = request.project.register
     before = requirement_object(register.show(request.name))
     given = _given(request, before)

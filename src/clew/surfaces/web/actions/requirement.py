@@ -51,8 +51,8 @@ class FieldEdit(msgspec.Struct, frozen=True):
 
 
 def draft_requirement(request: PageRequest) -> ViewResult:
-    """Draft what the form says differently. Where the requirement is another than the one that was edited, both sides
-    are shown instead."""
+    """Draft the differences of the form. If the requirement changed since it was edited, both sides are shown
+    instead."""
     detail: RequirementDetail = request.ask(GetRequirement, req_id=request.name)
     edits = list(_edits(request, detail))
     if not edits:
@@ -147,7 +147,7 @@ def _references(request: PageRequest, detail: RequirementDetail) -> Iterator[Fie
 
 
 def save_drafts(request: PageRequest) -> ViewResult:
-    """Write all drafts to their files, if they are still those that were shown."""
+    """Write all drafts to their files, if they did not change since they were shown."""
     message = request.field("message", "").strip() or None
     saved = request.ask(SaveMutations, message=message, if_tip_mutation_id=request.field("tip"))
     return Redirect(DRAFTS, f"{saved.message} Undo takes it back.")

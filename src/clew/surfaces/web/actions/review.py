@@ -13,7 +13,7 @@ REVIEW = "/activity/review"
 
 
 def decide(request: PageRequest) -> ViewResult:
-    """Do what was decided, and remember how to take it back in the address."""
+    """Carry out the decision, and put its undo into the address."""
     kind, decision, place = request.field("kind"), request.field("decision"), request.field("at", "0")
     match kind, decision:
         case "link", "accept" | "reject":

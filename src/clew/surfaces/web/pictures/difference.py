@@ -1,4 +1,4 @@
-"""A unified diff as lines, with the words marked that a changed line has and the other has not."""
+"""A unified diff as lines, with the words marked in which two lines differ."""
 
 import re
 from collections.abc import Iterator

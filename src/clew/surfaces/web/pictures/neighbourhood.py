@@ -54,7 +54,7 @@ class Drawing(msgspec.Struct, frozen=True):
 
 
 def neighbourhood(graph: Graph, id: str) -> Drawing:
-    """The drawing around a requirement. Hold the graph's lock."""
+    """The drawing around a requirement. The caller holds the graph's lock."""
     rows = _rows(graph, id)
     cells: dict[str, Cell] = {}
     names: list[tuple[str, int]] = []

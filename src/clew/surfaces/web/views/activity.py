@@ -1,4 +1,4 @@
-"""Activity: what agents ask and change now, drafts that wait with what each changes, and what is to be reviewed."""
+"""Activity: present calls and changes of agents, unsaved drafts with their differences, and open reviews."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -101,8 +101,8 @@ def sparkline(times: Sequence[str], now: datetime | None = None) -> Sparkline:
 
 
 def _undoable(request: PageRequest, log: LogPage) -> dict[str, Any]:
-    """The subject of one undo step: the newest draft; or the last save, where every draft is one that undoes a save.
-    A draft in conflict has an undo of its own."""
+    """The subject of one undo step: the newest draft; or the last save, if every draft is one that undoes a save. A
+    draft in conflict has an undo of its own."""
     if log.conflicts:
         return {"undo": "", "last_saved": None}
     if log.mutations and log.mutations[0].operation != REVERT:

@@ -1,4 +1,4 @@
-"""Memory: a list that can be searched, and one memory with why it is believed and whether what it cites changed."""
+"""Memory: a searchable list, and one memory with its reason, its origin and the state of its citations."""
 
 from clew.memory.model import MemoryKind
 from clew.memory.operations.commands import (

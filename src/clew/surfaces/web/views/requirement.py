@@ -1,4 +1,4 @@
-"""One requirement: its text, what proves each assertion, what was decided, what is around it, how it came to be."""
+"""One requirement: its text, the proof of each assertion, its decisions, its neighbours and its history."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -77,7 +77,7 @@ def show_requirement(request: PageRequest) -> ViewResult:
 
 
 def _owner(project: Project, name: str) -> str:
-    """The requirement that a name means, or whose assertion it means."""
+    """The requirement of a name or of an assertion's name."""
     node = project.graph.memory.get_node(name)
     if node is not None and node.kind is NodeKind.ASSERTION:
         found = next(project.graph.iter_parents(name, (EdgeKind.STRUCTURES,)), None)
@@ -127,7 +127,7 @@ class TextVersion(msgspec.Struct, frozen=True):
 
 
 def _timeline(section: EvidenceSection | None) -> tuple[TextVersion, ...]:
-    """Versions, the newest first, each with what changed after it."""
+    """Versions, newest first, each with its difference."""
     found: list[TextVersion] = []
     for fact in section.facts if section is not None else ():
         if fact.text.startswith("after ") and found:

@@ -37,7 +37,7 @@ def show_why(request: PageRequest) -> TemplateView:
 
 
 def go(request: PageRequest) -> ViewResult:
-    """Redirect to the page of the thing with a name."""
+    """Redirect to the page of a name."""
     name = request.text("to").strip()
     with request.reading() as project:
         node = project.graph.get_node(name)

@@ -22,7 +22,7 @@ _LETTER = 7.2
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A file or folder, with the sums of what is in it."""
+    """A file or folder, with the sums of its contents."""
 
     name: str
     path: str

@@ -1,4 +1,4 @@
-"""Specs and open changes: what is in force, what is about to change, how far it is, and what is in its way."""
+"""Specs and open changes: the specs in force, the deltas of changes, their progress and their obstacles."""
 
 from clew.formats.openspec.tasks import Task, read_tasks
 from clew.graph.graph import Graph

@@ -57,7 +57,7 @@ def show_today(request: PageRequest) -> TemplateView:
 
 
 def _memories(request: PageRequest) -> dict[str, object]:
-    """The latest that was remembered; without a memory nothing is made."""
+    """The latest memories; a project without a memory gets none."""
     if not request.project.memory.exists:
         return {"latest": (), "count": 0, "tasks": ()}
     latest = request.tried(ListMemories, limit=RECENT)

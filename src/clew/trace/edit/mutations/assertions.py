@@ -123,7 +123,7 @@ class DeleteAssertion(Mutation, frozen=True, kw_only=True):
 
 
 class RenameAssertion(Mutation, frozen=True, kw_only=True):
-    """Another label for an assertion. References that name it follow; no other does."""
+    """A new label for an assertion. References with the label follow; others stay."""
 
     operation = "rename_assertion"
     guarded = "old_id"

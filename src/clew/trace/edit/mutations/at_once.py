@@ -24,7 +24,7 @@ KINDS = ("implements", "refines")
 
 
 class ReferenceType(Mutation, frozen=True, kw_only=True):
-    """Another kind for the references to a target; with labels, for those that name exactly these."""
+    """Another kind for the references to a target; with labels, only for references with exactly these."""
 
     operation = "change_reference_type"
     guarded = "req_id"
@@ -74,7 +74,7 @@ class ReferenceType(Mutation, frozen=True, kw_only=True):
 
 
 class MoveToEnd(Mutation, frozen=True, kw_only=True):
-    """Another file for a requirement, new or there already, with every byte of its text."""
+    """Another file, new or existing, for a requirement, with every byte of its text."""
 
     operation = "move_requirement"
     guarded = "req_id"
@@ -107,7 +107,7 @@ class MoveToEnd(Mutation, frozen=True, kw_only=True):
 
 
 def _with_gaps(data: bytes, source: Source | None) -> tuple[int, int] | None:
-    """The stretch of a file that goes with a block: the block and the text that set it apart."""
+    """The range of a file that moves with a block: the block and the blank lines around it."""
     if source is None:
         return None
     rest = without_block(data, Span(source.start, source.end, source.line, source.end_line))
@@ -118,7 +118,7 @@ def _with_gaps(data: bytes, source: Source | None) -> tuple[int, int] | None:
 
 
 class RewriteText(Mutation, frozen=True, kw_only=True):
-    """Another text for a requirement, as a language model wrote it. Nothing in it is believed."""
+    """A new text for a requirement from a language model. It is checked like a foreign text."""
 
     operation = "transform_with_ai"
     guarded = "req_id"

@@ -1,4 +1,4 @@
-"""Mutations of user journeys: a new one, one that goes, its fields and its sections."""
+"""Mutations of user journeys: add, delete, fields and sections."""
 
 from typing import Annotated
 

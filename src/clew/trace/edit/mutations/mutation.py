@@ -1,4 +1,4 @@
-"""The base of all mutations: the arguments that several take, and the way from arguments to a change.
+"""The base of all mutations: arguments that several take, and the way from arguments to a change.
 
 A mutation is planned from its own fields alone, so that a draft can be planned again on other files.
 """
@@ -76,17 +76,17 @@ class Mutation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return draft.change(self.recorded_as, outcome.target_id), outcome
 
     def removed(self, context: DraftContext) -> str:
-        """The text that would be gone, for a refusal."""
+        """The text that the mutation would delete, for the message of a refusal."""
         return self.removes
 
     @property
     def is_confirmed(self) -> bool:
-        """True if it may be made: one that removes something has a field `confirm`."""
+        """True if the mutation may be made: one that deletes something has a field `confirm`."""
         return not self.removes or bool(getattr(self, "confirm", False))
 
     @property
     def guard(self) -> tuple[str, str] | None:
-        """The node whose version is compared, and the version that it has to have."""
+        """The node whose version is compared, and its expected version."""
         version: str | None = getattr(self, "if_version", None)
         id: str | None = getattr(self, self.guarded) if self.guarded else None
         return (id, version) if id is not None and version is not None else None
@@ -111,7 +111,7 @@ MOST_CITING = 20
 
 
 def citing_ids(graph: Graph, id: str) -> str:
-    """The ids of those that cite a requirement or its assertions, for a message; empty where nobody does."""
+    """The ids of the nodes that cite a requirement or its assertions, for a message; empty if there are none."""
     edges = (edge for edge in graph.iter_incoming_edges(id) if edge.kind is not EdgeKind.STRUCTURES)
     ids = sorted({edge.source for edge in edges})
     more = f" and {len(ids) - MOST_CITING} more" if len(ids) > MOST_CITING else ""

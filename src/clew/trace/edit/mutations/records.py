@@ -19,7 +19,7 @@ _NAMED |= {f"{action}_journey_section": journeys.JourneySection for action in jo
 
 
 def recorded_mutation(operation: str, arguments: Mapping[str, Any]) -> Mutation:
-    """The mutation of a record. Its arguments were checked before they were kept."""
+    """The mutation of a stored record. Its arguments were checked before they were stored."""
     mutation = _NAMED.get(operation)
     if mutation is None:
         raise StoreError(f"'{operation}' is not a mutation.", hint="A newer Clew drafted it; use that one to save it.")

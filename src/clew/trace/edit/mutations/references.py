@@ -99,7 +99,7 @@ class ChangeEdgeKind(Mutation, frozen=True, kw_only=True):
 
 
 class ChangeEdgeTargets(Mutation, frozen=True, kw_only=True):
-    """Other assertions, or all of the requirement, for the references of one kind to a target."""
+    """Other assertions, or the whole requirement, as the target of the references of one kind."""
 
     operation = "change_edge_targets"
     guarded = "source_id"

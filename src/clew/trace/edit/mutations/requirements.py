@@ -1,4 +1,4 @@
-"""Mutations of requirements as a whole: id, title, status, a new one, and one that goes."""
+"""Mutations of whole requirements: add, delete, id, title, status."""
 
 from typing import Annotated, Any
 
@@ -30,7 +30,7 @@ Status = Annotated[str, Meta(min_length=1, max_length=100, description="Such as 
 
 
 class RenameNode(Mutation, frozen=True, kw_only=True):
-    """Another id for a requirement or journey. Its assertions and the references to it follow."""
+    """A new id for a requirement or journey. Its assertions and the references to it follow."""
 
     operation = "rename_node"
     guarded = "old_id"
@@ -59,7 +59,7 @@ class RenameNode(Mutation, frozen=True, kw_only=True):
 
 
 class UpdateTitle(Mutation, frozen=True, kw_only=True):
-    """Another title for a requirement or journey, in its header and its End marker."""
+    """A new title for a requirement or journey, in its header and its End marker."""
 
     operation = "update_title"
 
@@ -78,7 +78,7 @@ class UpdateTitle(Mutation, frozen=True, kw_only=True):
 
 
 class ChangeStatus(Mutation, frozen=True, kw_only=True):
-    """Another status for a requirement."""
+    """A new status for a requirement."""
 
     operation = "change_status"
 

@@ -1,4 +1,4 @@
-"""Having a language model rewrite a requirement: what it is asked, and what of its answer can be used.
+"""Having a language model rewrite a requirement: the prompt, and the usable part of its answer.
 
 The answer is nobody's word for anything. It has to be one requirement of the same id in the project's own grammar, that
 cites nothing which does not exist and keeps every assertion that others cite. The End marker is Clew's: its title

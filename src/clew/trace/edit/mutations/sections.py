@@ -64,7 +64,7 @@ class AddRemainder(Mutation, frozen=True, kw_only=True):
 
 
 class UpdateRemainder(Mutation, frozen=True, kw_only=True):
-    """Another text or heading for a section."""
+    """A new text or heading for a section."""
 
     operation = "update_remainder"
 
@@ -125,7 +125,7 @@ class DeleteRemainder(Mutation, frozen=True, kw_only=True):
 
 
 class SetStereotype(Mutation, frozen=True, kw_only=True):
-    """The mark of a template for a requirement, or its end."""
+    """Mark a requirement as a template, or remove the mark."""
 
     operation = "set_stereotype"
 

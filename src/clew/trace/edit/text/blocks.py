@@ -72,7 +72,7 @@ def content_of(record: Record) -> tuple[object, ...]:
 
 
 def placed(definition: Definition, path: str, before: Source | None) -> Definition:
-    """The definition with the places of its file instead of those in its block."""
+    """The definition with positions in its file instead of in its block."""
     source = before or Source(path, 0, 0)
     parts = tuple(msgspec.structs.replace(part, source=Source(path, 0, 0)) for part in definition.parts)
     shift = source.line - 1 if before is not None and before.line else 0

@@ -121,8 +121,8 @@ class DraftContext:
         return FileChoice(self)
 
     def original(self, path: str) -> bytes:
-        """The content of a file as it was read, kept for the next draft on it, and to show both sides should it
-        change. FileChanged where it has another one by now, NotFound where it is gone."""
+        """The content of a file as it was read, kept for the next draft on it, and for showing both sides of a
+        conflict. FileChanged if the file changed since, NotFound if it is gone."""
         data = self.builder.original(path, self.originals.get(path))
         self.originals[path] = data
         return data
@@ -141,7 +141,7 @@ class DraftContext:
         return hash_state(record, self.grammar.settings, self.rule_of(path))
 
     def rule(self, block: DraftBlock) -> HashRule:
-        """The rule that a new hash of the block follows: its own, else that of its file."""
+        """The hash rule of the block: its own, else that of its file."""
         state = hash_state(block.requirement, self.grammar.settings)
         return state.rule if state.rule is not None else self.rule_of(block.path)
 
@@ -168,8 +168,8 @@ def _only_block(grammar: IdGrammar, data: bytes) -> Record | None:
 
 
 class ChangeDraft:
-    """One change while it is written. Nothing touches the graph until the change is applied; reads see what the draft
-    itself has written."""
+    """One change under construction. The graph stays the same until the change is applied; reads see the drafted
+    text."""
 
     def __init__(self, context: DraftContext) -> None:
         self.context = context
@@ -233,8 +233,8 @@ class ChangeDraft:
         return self._files[path]
 
     def line(self, path: str, number: int) -> Slot | None:
-        """A line of a file of code or tests; None where there is no such line, or where the file holds blocks, which
-        are edited as a whole."""
+        """A line of a file of code or tests; None if there is no such line, or if the file has blocks, which are edited
+        as a whole."""
         if self.linker.definition_at((path, self.context.reader.name, 0)) is not None:
             return None
         if path not in self._line_starts:
@@ -272,7 +272,7 @@ class ChangeDraft:
         return DraftBlock(block.place, block.slot, data, definition, record)
 
     def rewrite(self, block: DraftBlock, data: bytes, rule: str, *, hashed: bool = True, **changed: Any) -> DraftBlock:
-        """Put another text in the place of a block, which has to read as before but for these fields of its record."""
+        """Replace the text of a block, which has to read as before except for these fields of its record."""
         return self.write(block, data, msgspec.structs.replace(block.record, **changed), rule, hashed=hashed)
 
     def _signed(self, block: DraftBlock, record: Requirement, data: bytes) -> tuple[Requirement, bytes]:
@@ -336,7 +336,7 @@ class ChangeDraft:
         return DraftBlock(place, slot, data, definition, record)
 
     def exchange(self, place: Place, definition: Definition) -> None:
-        """Put another definition in a place whose text is edited by itself."""
+        """Replace the definition in a place whose text is edited separately."""
         self._definitions[place] = definition
 
     def put_text(self, slot: Slot, text: bytes) -> None:

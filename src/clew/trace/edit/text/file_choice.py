@@ -1,4 +1,4 @@
-"""The file that a new requirement goes to."""
+"""The file for a new requirement."""
 
 from clew.errors import InvalidArgument
 from clew.graph.model import Node, NodeKind
@@ -17,7 +17,7 @@ class FileChoice:
         self._selection = context.selection
 
     def choose(self, wanted: str | None, parent: Node | None, level: str) -> str:
-        """The file asked for; else that of the parent; else the last one that holds a requirement of the level, or any
+        """The file asked for; else that of the parent; else the last one with a requirement of the level, or with any
         requirement; else a new one in the first folder of requirements."""
         if wanted is not None:
             return self.checked(wanted)

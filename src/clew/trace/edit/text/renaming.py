@@ -1,4 +1,4 @@
-"""References that follow: where a requirement or an assertion gets another name, what cites it is rewritten.
+"""References that follow: after a requirement or an assertion gets another name, its citations are rewritten.
 
 A reference in a spec file or in a comment of code or a test follows. One in the name of a test cannot: the name stays,
 and the reference is broken until somebody renames the test.
@@ -39,7 +39,7 @@ Turn = Callable[[ReferenceTarget], ReferenceTarget]
 
 
 def follow(draft: ChangeDraft, id: str, turn: Turn) -> None:
-    """Rewrite every reference to an id. What cannot be rewritten is noted in the draft."""
+    """Rewrite every reference to an id. A reference that cannot be rewritten is noted in the draft."""
     spec, comments = _sorted_out(draft, draft.linker.citations_of(id))
     for place in spec:
         turn_references(draft, draft.block_at(place), lambda aim: turn(aim) if aim.target == id else aim)
@@ -111,7 +111,7 @@ def _comment(draft: ChangeDraft, citation: Citation, text: str) -> tuple[Slot, b
 def _sorted_out(
     draft: ChangeDraft, citations: Iterable[Citation]
 ) -> tuple[list[Place], dict[tuple[str, int, str], list[Citation]]]:
-    """The spec blocks that hold some of these citations, and the comments that hold the others."""
+    """The spec blocks with some of these citations, and the comments with the others."""
     spec: dict[Place, None] = {}
     comments: dict[tuple[str, int, str], list[Citation]] = {}
     for citation in citations:
@@ -128,7 +128,7 @@ def _left_behind(citation: Citation) -> str:
 
 
 def with_reference(line: str, written: str, text: str) -> str | None:
-    """The line with another reference in the place of one; None if the reference is not there.
+    """The line with one reference replaced; None if the reference is not there.
 
     What is before the keyword is code. A line without keyword continues the list of the line above.
     """
@@ -142,8 +142,8 @@ def with_reference(line: str, written: str, text: str) -> str | None:
 
 
 def _places(line: str, written: str, first: int) -> Iterator[int]:
-    """The positions at which a reference stands by itself. A pattern for each reference would take longer to make than
-    to use."""
+    """The positions of a reference as a whole word. A pattern for each reference would take longer to compile than to
+    use."""
     start = line.find(written, first)
     while start >= 0:
         end = start + len(written)

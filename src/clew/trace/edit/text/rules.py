@@ -156,7 +156,7 @@ class Rules:
         return level.name
 
     def level_of_id(self, id: str, level: str) -> None:
-        """Refuse an id whose letter says another level."""
+        """Refuse an id whose letter belongs to another level."""
         own = self._grammar.level_of(id)
         if own is not None and own != level and self._settings.level(level) is not None:
             raise InvalidArgument(
@@ -240,7 +240,7 @@ class Rules:
         return label
 
     def closed_up(self, labels: tuple[str, ...], removed: str) -> dict[str, str]:
-        """The new labels of those behind a removed one: each moves down by one."""
+        """The new labels of the assertions behind a removed one: each moves down by one."""
         gap = position_of(removed, self._settings)
         moved: dict[str, str] = {}
         for label in labels:

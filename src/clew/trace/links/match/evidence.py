@@ -125,7 +125,7 @@ class LinksByPlace:
                 yield id, share, f"{how} {path}, which cites it"
 
     def _imported(self, file: UnitFile) -> dict[str, str]:
-        """The files with links that a file imports, or that it is named after, which says more."""
+        """The files with links that a file imports, or after which it is named, which counts more."""
         known = self._imported_by.get((file.path, file.version))
         if known is not None:
             return known
@@ -152,7 +152,7 @@ def _in_file(cited: Counter[str], path: str) -> Iterator[tuple[str, float, str]]
 
 
 def _shares(cited: Counter[str]) -> Iterator[tuple[str, float]]:
-    """Of all citations the share of each requirement, held back a little where there are few."""
+    """The share of each requirement among all citations, lowered a little if there are few."""
     total = sum(cited.values())
     for id, count in cited.most_common(MOST_OF_A_PLACE):
         yield id, count / (total + 1)

@@ -1,4 +1,4 @@
-"""Imports: what a source file names as its parts, and which files of the project are meant.
+"""Imports: the modules named in a source file, and the files of the project that they mean.
 
 Written as names, whatever the language: `from a.b import c`, `import {x} from "../a/b"`, `#include "a/b.h"`,
 `use a::b;` all become paths such as `a/b`. A path means the files whose own paths end in the same parts.
@@ -63,8 +63,8 @@ class FilesByName:
             self._by_last.setdefault(parts[-1], []).append((parts, path))
 
     def meant(self, name: str) -> list[str]:
-        """The files whose paths agree with the name in the most parts from the end. One part alone has to be unique:
-        half the files of a project may be called `index`."""
+        """The files whose paths agree with the name in the most parts from the end. One part alone has to be unique,
+        because half the files of a project may be called `index`."""
         wanted = tuple(name.casefold().split("/"))
         best, found = 0, list[str]()
         for parts, path in self._by_last.get(wanted[-1], ()):

@@ -143,7 +143,7 @@ class TermIndex:
         return Weighted(np.repeat(np.arange(len(texts)), sizes), terms, counted, len(texts))
 
     def _of_length_one(self, counted: Weighted, share: float = 1.0) -> Weighted:
-        """Divided by their lengths, or by so much of them and the rest of the mean length."""
+        """Weights divided by the lengths of their texts, or by a share of them and the rest of the mean length."""
         weights = np.sqrt(counted.weights) * self._rarities[counted.terms]
         lengths = np.sqrt(np.bincount(counted.rows, weights * weights, counted.size))
         mean = float(lengths.mean()) if counted.size else 0.0
@@ -177,7 +177,7 @@ class TermIndex:
 
 
 class NameIndex:
-    """Names that one side defines and the other mentions, whichever of them asks.
+    """Names that one side defines and the other mentions; either side may be the one with candidates.
 
     They count whole and as they are written: the words of `read_only` are in many texts, the name in few. A name
     that many define, or many mention, says little, as with words.

@@ -1,4 +1,4 @@
-"""Matching two sides: how strongly each text of one side belongs to each of the other, by words and by meaning.
+"""Matching two sides: the scores of each text of one side with each of the other, by words and by meaning.
 
 Rows are the texts that ask, columns are the candidates. Ten signals look at a pair in different ways, and the score is
 the mean of all, each on the same scale:
@@ -161,8 +161,7 @@ class Comparison:
 
 
 def encoded_texts(artefact: LinkableText, *, states: bool) -> tuple[str, ...]:
-    """Everything of an artefact that meaning is compared by: of one that makes statements, or of one that meets
-    them."""
+    """The texts of an artefact that are compared by meaning: those of its statements, or those that meet statements."""
     own = statements(artefact) if states else (*spoken_parts(artefact), *method_texts(artefact))
     return (*passages(artefact), *own)
 
@@ -203,8 +202,8 @@ def _scaled(values: "Matrix") -> "Matrix":
 
 
 def _mean_of_best(values: "Matrix", axis: int) -> float:
-    """The mean of the best scores of the texts that a signal says anything about. If few texts mention names, the best
-    of those few would otherwise outweigh every other signal."""
+    """The mean of the best scores among the texts that a signal covers. If few texts mention names, the best of those
+    few would otherwise outweigh every other signal."""
     best = values.max(axis=axis)
     told = best[best > values.min(axis=axis)]
     return float((told if told.size else best).mean())
@@ -256,7 +255,7 @@ def in_order(scores: "Matrix") -> "Matrix":
 
 
 def _near(values: "Matrix", *, itself: bool) -> "Matrix":
-    """For each column of a row the mean of those around it, the nearest most; with or without itself."""
+    """For each column of a row the mean of its neighbours, the nearest weighted most; with or without itself."""
     columns = values.shape[1]
     added = values.copy() if itself else np.zeros_like(values)
     weights = np.full(columns, float(itself), np.float32)
@@ -270,7 +269,7 @@ def _near(values: "Matrix", *, itself: bool) -> "Matrix":
 
 
 class Contrast:
-    """Vectors in which the common part of all texts of a project counts little.
+    """Vectors in which the part common to all texts of a project counts little.
 
     To an encoder all texts about one subject are alike, and those that speak in the most general terms are near to all
     others. As a word that stands everywhere says little about what belongs together, so does a direction in which all

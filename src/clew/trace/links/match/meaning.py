@@ -38,7 +38,7 @@ Progress = Callable[[int, int, str], None]
 
 
 class Vectors:
-    """The vectors of passages. They are kept on disk under the hash of their text: a text is embedded once."""
+    """The vectors of passages, stored on disk under the hash of their text, so that a text is embedded once."""
 
     def __init__(self, embedder: Embedder, folder: Path | None = None) -> None:
         self._embedder = embedder

@@ -146,7 +146,7 @@ class Preparation:
         return list(dict.fromkeys(found))
 
     def _readiness(self, asked: Sequence[LinkUnit], patient: bool, progress: Progress | None) -> _Readiness:
-        """Reads texts for meaning as far as there is time for it."""
+        """Embeds texts as far as there is time, for a comparison by meaning."""
         vectors = self._opened()
         if vectors is None:
             return _Readiness(None, (self.problem,) if self.problem else ())
@@ -180,7 +180,7 @@ class Preparation:
         self._reader.begin(read)
 
     def close(self) -> None:
-        """Stop after the batch that is under way: a process that ends while the encoder works would crash."""
+        """Stop after the present batch: a process that ends while the encoder works would crash."""
         self._reader.close()
 
     def _opened(self) -> Vectors | None:

@@ -68,7 +68,7 @@ class ProjectSources:
         return f"Tests are read in {read[0]}, by their usual names, and code in {read[1]}; see clew.toml."
 
     def source(self, file: KnownFile) -> UnitFile | None:
-        """The units of a file, taken apart again only when it changed; None where it cannot be read."""
+        """The units of a file, computed again only after it changed; None if it cannot be read."""
         path = file.path
         try:
             data = read_bytes(self._config.root, path, limit=self._config.max_file_bytes)

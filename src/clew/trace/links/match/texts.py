@@ -150,7 +150,7 @@ def fielded_counts(artefact: LinkableText) -> Mapping[str, float]:
 
 @lru_cache(maxsize=_COUNTS_KEPT)
 def pair_counts(artefact: LinkableText) -> Mapping[str, float]:
-    """The terms, and pairs of neighbours, which say more but are met less often."""
+    """The terms, and pairs of adjacent terms, which are rarer and mean more."""
     counts: dict[str, float] = dict(term_counts(artefact))
     pairs = Counter(map(" ".join, pairwise(_terms_of(artefact))))
     counts.update((pair, PAIR_WEIGHT * times) for pair, times in pairs.items())
@@ -221,7 +221,7 @@ def passages(artefact: LinkableText) -> tuple[str, ...]:
 
 
 def _spread(all_of_them: Sequence[_T], most: int) -> tuple[_T, ...]:
-    """All, or so many that lie evenly between the first and the last."""
+    """All items, or so many that are spread evenly from the first to the last."""
     if len(all_of_them) <= most:
         return tuple(all_of_them)
     step = (len(all_of_them) - 1) / (most - 1)
@@ -229,7 +229,7 @@ def _spread(all_of_them: Sequence[_T], most: int) -> tuple[_T, ...]:
 
 
 def readable(text: str, path: str) -> str:
-    """A file without the lines that tell nothing about its subject: licences, and in code the lists of imports."""
+    """A file without lines that say nothing about its subject: licences, and in code the lists of imports."""
     text = text[:_MOST_CHARACTERS].removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     family = family_for(path)
     if family is None or not family.blocks:

@@ -1,4 +1,4 @@
-"""Tests and pieces of code that can be linked: what each says, imports and calls.
+"""Tests and pieces of code that can be linked: their texts, imports and calls.
 
 Tests are nodes of the graph whether or not they cite anything. Code is a node only where it cites something, so the
 outermost functions and classes of code files are looked up here; a file without any is one piece.
@@ -120,7 +120,7 @@ def _unit(span: _Span, path: str, lines: list[str]) -> LinkUnit:
 
 
 def _mentioned(body: str, path: str) -> tuple[str, ...]:
-    """Data may look like an id as well, so only comments count."""
+    """The ids in comments. Data may look like an id as well, so only comments count."""
     family = family_for(path)
     if family is None or not _ID_LIKE.search(body):
         return ()

@@ -31,7 +31,7 @@ class BodyBudget:
         self._reading: dict[RequestBody, None] = {}
 
     def make_room(self, wanting: "RequestBody") -> bool:
-        """True if there is room, once other bodies have given way to the one that just grew."""
+        """True if there is room, after other bodies were refused for the one that just grew."""
         self._reading.pop(wanting, None)
         self._reading[wanting] = None
         while self.held > self.most:
@@ -60,13 +60,13 @@ class RequestBody:
         self._bodies = bodies
 
     def add(self, size: int) -> bool:
-        """Count so many more bytes; False where that is too much for all together."""
+        """Count more bytes; False if that is too much for all bodies together."""
         self.size += size
         self._bodies.held += size
         return size == 0 or self._bodies.make_room(self)
 
     def is_whole(self) -> None:
-        """From now on it is being answered, and gives way to none."""
+        """Mark a body as complete: it is being answered, and is not refused for another."""
         self._bodies.forget(self)
 
     def give_way(self) -> None:

@@ -60,8 +60,8 @@ _CRASHED = Refusal(500, "internal", "The server failed on this request.", "See t
 
 
 class Guard:
-    """Wraps an ASGI application. What it lets through carries in its state `credential`, a digest of the bearer token;
-    `principal`, the name of whose it is; `may_write`; `owner`, who alone may use the sessions that it opens; and
+    """Wraps an ASGI application and admits requests. The state of an admitted request has `credential`, a digest of the
+    bearer token; `principal`, its owner's name; `may_write`; `owner`, who alone may use the sessions that it opens; and
     `body`, the whole body."""
 
     def __init__(
@@ -179,7 +179,7 @@ class Guard:
         return principal is not None and principal.may_read
 
     async def _principal(self, token: str) -> Principal | None:
-        """The principal of a token; None if the token is not known here."""
+        """The principal of a token; None if the token is unknown here."""
         if not token:
             return None
         known = self._tokens.principal(token, datetime.fromtimestamp(self._clock.time(), UTC))
@@ -246,8 +246,8 @@ class Guard:
         return _is_known(host, self._hosts)
 
     def _trusts(self, origin: str, scope: Scope, headers: Headers) -> bool:
-        """Clients that run in a browser, on whatever port of this machine, may use the endpoints. The page is read by
-        itself alone: no script of another local server needs what it shows."""
+        """True if the origin of a request is trusted. Clients in a browser on any port of this machine may use the
+        endpoints; the page serves its own origin only."""
         if origin.lower() in self._origins:
             return True
         scheme, _, host = origin.partition("://")
@@ -291,7 +291,7 @@ class Guard:
         )
 
     async def _body(self, receive: Receive, held: "RequestBody") -> bytes | Refusal | None:
-        """The whole body, or why it is refused, or None when the client left before it was complete."""
+        """The whole body, or the reason of its refusal, or None if the client left before it was complete."""
         body = b""
         with anyio.move_on_after(self._settings.body_seconds), held.reading:
             while True:
@@ -354,7 +354,7 @@ def _no_scope(settings: HttpSettings) -> Refusal:
 
 @lru_cache(maxsize=256)
 def _is_known(host: str, known: frozenset[str | None]) -> bool:
-    """Clients say the same name with every request."""
+    """True for a known host. Cached, because clients send the same name with every request."""
     return is_known_host(host, known)
 
 
@@ -368,7 +368,7 @@ def _comes_from_another_site(headers: Headers) -> bool:
 
 
 def _session_user(owner: str) -> AuthenticatedUser:
-    """Whom the SDK takes for the owner of a session that this request opens: nobody else finds it."""
+    """The user to whom the SDK binds a session that this request opens: nobody else finds it."""
     return AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
 
 

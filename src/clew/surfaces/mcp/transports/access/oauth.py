@@ -77,7 +77,7 @@ def check_oauth(settings: OAuthSettings) -> None:
 
 
 def _is_protected(url: str) -> bool:
-    """True if nobody on the way can read or change an answer from this address."""
+    """True if nobody on the network can read or change an answer from this address."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -240,7 +240,7 @@ def _is_good(keys: _Keys) -> bool:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: another server's answer could name other keys."""
+    """Follows no redirect, because another server's answer could name other keys."""
 
     def redirect_request(self, *_: Any, **__: Any) -> NoReturn:
         raise OSError("the issuer redirects")
@@ -262,7 +262,7 @@ class _Deadline:
         self._open: list[socket.socket] = []
 
     def connection(self, kind: Callable[..., Any]) -> Callable[..., Any]:
-        """Makes connections of a kind, whose sockets are known here."""
+        """Creates connections of a kind, and notes their sockets."""
 
         def make(*args: Any, **named: Any) -> Any:
             made = kind(*args, **named)

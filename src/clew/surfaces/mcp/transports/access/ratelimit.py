@@ -26,11 +26,11 @@ class RateLimit:
         self._buckets: Cache[str, tuple[float, float]] = Cache(max_clients)
 
     def take(self, address: str) -> int:
-        """Count one request; the answer is 0, or the whole seconds this client has to wait."""
+        """Count one request; returns 0, or the whole seconds that this client has to wait."""
         return self._wait(address, 1.0)
 
     def look(self, address: str) -> int:
-        """The same answer, without counting: for a request that is counted when all of it is there."""
+        """The same answer, without counting: for a request that is counted once it is complete."""
         return self._wait(address, 0.0)
 
     def _wait(self, address: str, cost: float) -> int:

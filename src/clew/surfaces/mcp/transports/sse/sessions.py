@@ -26,7 +26,7 @@ Inbound = SessionMessage | Exception
 
 
 class SseSession:
-    """One client's conversation: `hear` takes its messages, `outbox` gives the answers."""
+    """One client's conversation: `hear` takes its messages, `outbox` has the answers."""
 
     def __init__(self, owner: str, outbox: Outbox) -> None:
         self.id = secrets.token_urlsafe(_ID_BYTES)
@@ -67,7 +67,7 @@ def parse_event_id(value: str) -> tuple[str, int] | None:
 
 
 class SseSessions:
-    """Every open session, each bound to who opened it."""
+    """Every open session, each bound to the caller who opened it."""
 
     def __init__(self, server: Server[Any], settings: HttpSettings, clock: Clock) -> None:
         self._server = server
