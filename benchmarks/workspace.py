@@ -71,6 +71,7 @@ def run(*command: str | Path, cwd: Path = REPOSITORY, patience: float = PATIENCE
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=patience,
             check=False,
         )

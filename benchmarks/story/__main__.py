@@ -39,10 +39,11 @@ COLUMNS = (
     "warm ms",
 )
 LEGEND = """found: share of all anchors of the keys in one answer; targets, others: of `why` about lines and symbols, of
-`ask`; log -L, grep: the same in as many characters of `git log -L` behind the blamed message (of lines, and of symbols
-that are there) and of `git grep` (all); belong: share of the shown commits, tests and places that belong to the key;
-wrong: answers that name another commit first than one that decided; net: found, where a wrong answer counts twice with
-nothing found; tokens: median; over: share of answers of more than 900 tokens; first s, warm ms: median on the clock."""
+`ask`; log -L, grep: the same in as many characters, 1,200 at least, of `git log -L` behind the blamed message (of
+lines, and of symbols that are there) and of `git grep` (all); belong: share of the shown commits, tests and places that
+belong to the key; wrong: answers that name another commit first than one that decided; net: found, where a wrong answer
+counts twice with nothing found; tokens: median; over: share of answers of more than 900 tokens; first s, warm ms:
+median on the clock."""
 MOST_TOKENS = 900
 ONE_HOUR = 3600
 

@@ -7,6 +7,9 @@ from benchmarks.story.repository import Repository
 from benchmarks.story.sets import Question
 from benchmarks.workspace import BenchmarkFailed
 
+LEAST_CHARACTERS = 1_200
+"""Of what git may say beside a short answer, such as that nothing is known."""
+
 _WORD = re.compile(r"[A-Za-z_][\w-]{3,}")
 _COMMON = frozenset(
     (
@@ -50,7 +53,7 @@ def of_lines(question: Question, repository: Repository, characters: int) -> str
         return ""
     path, _, line = place.rpartition(":")
     blamed = repository.git("blame", "-s", "-l", f"-L{line},{line}", "--", path).split()[0].lstrip("^")
-    message = repository.git("log", "-1", blamed)
+    message, characters = repository.git("log", "-1", blamed), max(characters, LEAST_CHARACTERS)
     if len(message) < characters:
         message += repository.git("log", f"-L{line},{line}:{path}")
     return message[:characters]
@@ -59,7 +62,7 @@ def of_lines(question: Question, repository: Repository, characters: int) -> str
 def of_names(question: Question, repository: Repository, characters: int) -> str:
     """`git grep -n -w` of the symbol; of a line or a question the name in it that stands in the fewest lines."""
     name = question.ask if question.kind in ("symbol", "gone") else _rarest(_text(question, repository), repository)
-    return _grep(repository, name)[:characters] if name else ""
+    return _grep(repository, name)[: max(characters, LEAST_CHARACTERS)] if name else ""
 
 
 def _text(question: Question, repository: Repository) -> str:

@@ -42,6 +42,14 @@ class Repository:
     def files(self) -> frozenset[str]:
         return frozenset(self.git("ls-files").splitlines())
 
+    def line(self, place: str) -> str:
+        """The text of FILE:LINE with single spaces; of a whole file nothing."""
+        path, _, number = place.partition(":")
+        if not number:
+            return ""
+        lines = (self.root / path).read_text(encoding="utf-8", errors="replace").splitlines()
+        return " ".join(lines[int(number) - 1].split())
+
     def named(self, text: str) -> dict[str, int]:
         """Ids of commits in a text, seven characters each, with where they stand first."""
         found: dict[str, int] = {}

@@ -11,6 +11,10 @@ from clew.text.tokens import estimate_tokens
 
 NEAR = 5
 """Lines that a place may be beside the one in the key."""
+LONGEST_QUOTE = 40
+"""Lines that a quote may go on behind the place that is named."""
+SHORTEST_LINE = 12
+"""Characters of a line that say which one it is."""
 
 _TEST_NAME = re.compile(r"\b(test_\w+|Test[A-Z]\w*)\b(?!\.\w|/)")
 _LINES = r":(\d+)(?:\s*[-–]\s*(\d+))?"
@@ -58,7 +62,7 @@ def _anchors(question: Question, text: str, repository: Repository) -> Iterable[
         (question.commits, lambda each: _position(each, text, repository) is not None),
         (question.numbers, lambda each: re.search(f"{_NUMBERED}{each[1:]}(?!\\d)", text, re.IGNORECASE) is not None),
         (question.tests, lambda each: any(_has_word(part, text) for part in each.split("::"))),
-        (question.places, lambda each: has_place(each, text)),
+        (question.places, lambda each: has_place(each, text, repository.line(each))),
         (question.tags, lambda each: has_tag(each, text)),
     )
     for anchors, is_in in checks:
@@ -82,13 +86,15 @@ def _is_wrong(question: Question, text: str, repository: Repository) -> bool:
     return min(named.values()) < min(positions, default=len(text))
 
 
-def has_place(place: str, text: str) -> bool:
+def has_place(place: str, text: str, quoted: str = "") -> bool:
+    """Whether a text names a place, a few lines beside it, or further above where it quotes the line itself."""
     path, _, line = place.partition(":")
     if not line:
         return _has_word(path, text)
+    above = LONGEST_QUOTE if len(quoted) >= SHORTEST_LINE and quoted in " ".join(text.split()) else NEAR
     for each in re.finditer(f"(?<![\\w/.-]){re.escape(path)}{_LINES}", text):
         first = int(each[1])
-        if first - NEAR <= int(line) <= int(each[2] or first) + NEAR:
+        if first - NEAR <= int(line) <= max(int(each[2] or first) + NEAR, first + above):
             return True
     return False
 

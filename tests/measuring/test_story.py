@@ -55,6 +55,13 @@ def test_place_counts_near_its_line_and_in_a_range_around_it():
     assert has_place("src/a.py", "see src/a.py.")
 
 
+def test_place_counts_where_its_line_is_quoted_below_the_first():
+    quote = "NEWS.md:10  Version 2\n  - One thing\n  - `MAX` was removed."
+    assert has_place("NEWS.md:20", quote, "- `MAX` was removed.")
+    assert not has_place("NEWS.md:20", quote, "- `MIN` was removed.")
+    assert not has_place("NEWS.md:90", quote, "- `MAX` was removed.")
+
+
 def test_tag_counts_as_a_word_with_or_without_its_letter():
     assert has_tag("v5.0.0", "came with 5.0.0.")
     assert has_tag("8.2.0", "(v8.2.0)")
