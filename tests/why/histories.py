@@ -141,6 +141,66 @@ def formatted(folder: Path) -> None:
     repo.commit("Indent by four", {"buoys.py": "def count(all):\n    return len( all )\n"}, who=BOB)
 
 
+def decided(folder: Path) -> None:
+    """Commits that did not decide lines, and commits that only look as if they did not."""
+    repo = Repository(folder)
+    code = (
+        "import os\nimport sys\n\nLIMIT = 5\n\n\ndef load_weight(cargo, scale):\n    return min(cargo * scale, LIMIT)\n"
+    )
+    repo.commit("Weigh the cargo (#4)\n\nThe crane breaks when more than five tons hang on it.", {"crane.py": code})
+    code = code.replace("load_weight(cargo, scale)", "load_weight(cargo: float, scale: float = 1.0) -> float")
+    code = code.replace("scale: float = 1.0", "scale: float")
+    repo.commit("Add annotations", {"crane.py": code}, who=BOB)
+    code = code.replace("cargo", "freight")
+    repo.commit("Call it freight", {"crane.py": code}, who=BOB)
+    code = code.replace("import os\nimport sys\n", "import sys\nimport os\n")
+    repo.commit("Order the imports", {"crane.py": code}, who=BOB)
+    code = code.replace(
+        "    return min(freight * scale, LIMIT)\n", "    return min(\n        freight * scale,\n        LIMIT,\n    )\n"
+    )
+    repo.commit("Run a formatter", {"crane.py": code}, who=BOB)
+    repo.commit(
+        "Take the larger one\n\nIt was the wrong way round.", {"crane.py": code.replace("min(", "max(")}, who=BOB
+    )
+
+
+def tried_again(folder: Path) -> None:
+    """An attempt, taken back, and done again; and a revert of a revert."""
+    repo = Repository(folder)
+    without = "def open_gate():\n    return 'open'\n"
+    with_lock = "def open_gate():\n    wait_for_the_lock_of_the_gate()\n    return 'open'\n"
+    repo.commit("Open the gate", {"gate.py": without})
+    first = repo.commit("Wait for the lock (#21)\n\nTwo ships passed at once.", {"gate.py": with_lock})
+    back = repo.commit(
+        f'Revert "Wait for the lock (#21)"\n\nThis reverts commit {first}.\n\nIt hung at night.', {"gate.py": without}
+    )
+    repo.commit(
+        f'Revert "Revert "Wait for the lock (#21)""\n\nThis reverts commit {back}.\n\nThe clock was to blame.',
+        {"gate.py": with_lock},
+    )
+    bell = "def ring():\n    return sound_the_large_bell_of_the_harbour()\n"
+    attempt = repo.commit("Ring the bell (#30)", {"bell.py": bell})
+    repo.commit(f'Revert "Ring the bell (#30)"\n\nThis reverts commit {attempt}.\n\nIt woke the town.', {"bell.py": ""})
+    repo.commit("Ring the bell at noon (#30)\n\nOnly at noon, so that nobody sleeps.", {"bell.py": bell})
+
+
+def released(folder: Path) -> None:
+    """A commit with a changelog entry, a test, a document and a release."""
+    repo = Repository(folder)
+    repo.commit("Begin", {"tide.py": "X = 1\n", "CHANGES.md": "# Changes\n\n## 1.0\n\n- First.\n"})
+    repo.git("tag", "v1.0")
+    repo.commit(
+        "Round to ten (#55)\n\nPilots cannot read more, because the display has two places.\n\nCo-authored-by: B <b@x>",
+        {
+            "tide.py": "X = 1\n\n\ndef rounded(height):\n    return round(height, -1)\n",
+            "tests/test_tide.py": "from tide import rounded\n\ndef test_rounds_to_ten():\n    rounded(12)\n",
+            "docs/tide.md": "# Tide\n\nHeights are rounded.\n",
+            "CHANGES.md": "# Changes\n\n## 1.1\n\n- Heights are rounded to ten. #55\n\n## 1.0\n\n- First.\n",
+        },
+    )
+    repo.git("tag", "v1.1")
+
+
 def listed(folder: Path) -> None:
     repo = Repository(folder)
     repo.commit("Name the lights", {"lights.py": "LIGHTS = ['red', 'green']\nHEIGHT = 4\n"})
@@ -341,6 +401,9 @@ SHAPES: Mapping[str, Callable[[Path], None]] = {
     "revert": reverted,
     "formatting commit": formatted,
     "listed formatting commit": listed,
+    "commits that decided nothing": decided,
+    "tried again": tried_again,
+    "release": released,
     "malformed ignore list": malformed_list,
     "uncommitted lines": uncommitted,
     "carriage returns": carriage_returns,

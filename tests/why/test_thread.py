@@ -230,7 +230,7 @@ def test_each_line_is_told_by_the_commit_that_wrote_it(servers: Servers, tmp_pat
     for place, row in enumerate(rows, 1):
         made = sections(servers, tmp_path, f"rows.py:{place}")["made_by"]
         assert f'"Line {row.rpartition(" ")[2]}"' in made["facts"][0]["text"]
-        assert "1 commit skipped" in made["note"]
+        assert 'since then reformatted it: "Only spaces"' in told(made)
 
 
 # Verifies: REQ-d00360-F
@@ -281,7 +281,7 @@ def test_the_newest_commits_answer_before_all_are_counted(tmp_path: Path) -> Non
 # Verifies: REQ-d00361-A
 def test_git_is_asked_once_by_those_who_ask_the_same(tmp_path: Path) -> None:
     from clew.derived.history import CommitHistory
-    from clew.why.blame import Blamer
+    from clew.why.story.line_story import StoryTeller
 
     many_commits(tmp_path / "project")
     head = Repository(tmp_path / "project").git("rev-parse", "HEAD")
@@ -289,10 +289,10 @@ def test_git_is_asked_once_by_those_who_ask_the_same(tmp_path: Path) -> None:
     data = (tmp_path / "project" / "log.py").read_bytes()
     try:
         for _ in range(5):
-            Blamer(tmp_path / "project", history, head).of("log.py", data, 1, 50, 0.0, follows=True)
-            assert sum(thread.name == "clew-blame" for thread in threading.enumerate()) <= 3
-        blame = Blamer(tmp_path / "project", history, head).of("log.py", data, 1, 50, 120.0, follows=True)
-        assert blame is not None
-        assert sum(blame.made.values()) == 50
+            StoryTeller(tmp_path / "project", history, head).of("log.py", data, 1, 50, 0.0, follows=True)
+            assert sum(thread.name == "clew-blame" for thread in threading.enumerate()) <= 1
+        story = StoryTeller(tmp_path / "project", history, head).of("log.py", data, 1, 50, 120.0, follows=True)
+        assert story is not None
+        assert sum(story.chain.decided.values()) == 50
     finally:
         history.close()

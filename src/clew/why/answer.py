@@ -48,6 +48,7 @@ class Thread(msgspec.Struct, frozen=True):
 
 EXCERPT = "excerpt"
 TITLES = {
+    "reason": "Reason",
     "what": "What it is",
     "asked_for_by": "Asked for by",
     "made_by": "Made by",

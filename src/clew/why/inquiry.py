@@ -80,6 +80,11 @@ class Inquiry:
         """The target's file."""
         return read_text(self.project, self.target.path) if self.target.path is not None else None
 
+    def lines_of(self, path: str) -> tuple[str, ...]:
+        """The lines of a file of the project; none where it cannot be read."""
+        text = read_text(self.project, path)
+        return text.lines if text is not None else ()
+
     @cached_property
     def span(self) -> tuple[int, int]:
         """The first and last line of the target."""

@@ -16,10 +16,11 @@ from clew.why.inquiry import Inquiry, commit_line, day, references_in
 from clew.why.sections.asked import TargetCitations, asked
 from clew.why.sections.decided import decided, memory_lines
 from clew.why.sections.dependants import dependants
-from clew.why.sections.made import REVERTS, around, commits_of, made
+from clew.why.sections.made import around, commits_of, made
 from clew.why.sections.pending import pending
 from clew.why.sections.proved import proved
 from clew.why.sections.versions import versions
+from clew.why.story.chain import REVERTS
 
 if TYPE_CHECKING:
     from clew.formats.code.comments import Comment
@@ -70,6 +71,7 @@ def _sections(inquiry: Inquiry) -> tuple[EvidenceSection, ...]:
         node = inquiry.target.node
         requirements = [*cited.requirements, node.id if node is not None else inquiry.target.name]
         found = (
+            history.reason,
             section("what", _what(inquiry), absent="Not known.", most=4),
             asked(inquiry, cited, history.commits),
             history.made_by,

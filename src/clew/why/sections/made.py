@@ -1,33 +1,34 @@
-"""Section "made by": the commits that last changed the target's lines, and their authors."""
+"""Sections "reason" and "made by": the commits that decided the target's lines, and the people behind them."""
 
 # Implements: REQ-d00361
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
 import msgspec
 
 from clew.derived.history import Commit, FileTouch
-from clew.errors import ClewError
-from clew.formats.code.outline import decoded
 from clew.text.display import counted, one_line
 from clew.why.answer import EvidenceSection, Fact, section
-from clew.why.blame import MOST_LINES, Blame, Blamer
-from clew.why.inquiry import Inquiry, commit_line, day
+from clew.why.inquiry import Inquiry, commit_line, day, references_in
+from clew.why.story.chain import REVERTS, Chain
+from clew.why.story.line_story import MOST_LINES, LineStory, StoryTeller
+from clew.why.story.reason import body_of, reason_in, says_nothing, whole_message
+from clew.why.story.ties import CommitTies, attempts_before, ties_of
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 
-REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
 _BOT = re.compile(
     r"\[bot\]|(?:^|[-_. +@])bots?(?:$|[-_. +@])|dependabot|renovate|greenkeeper|github-actions|pre-commit-ci|mergify"
     r"|snyk-bot|semantic-release|allcontributors|weblate|imgbot|bors\b",
     re.IGNORECASE,
 )
 _MOST_COMMITS = 5
+_MOST_FACTS = 12
 _MOST_TOUCHES = 500
-_MOST_RESTORED = 50
+_LONGEST_MESSAGE = 1_200
+_MOST_STEPS = 4
 
 
 _MOST_UNREAD = 200
@@ -53,87 +54,169 @@ class LineOrigins(msgspec.Struct, frozen=True):
     made_by: EvidenceSection
     authors: EvidenceSection
     commits: tuple[Commit, ...]
-    """The commits that made the lines, the one with the most lines first."""
+    """The commits that decided the lines, the one with the most lines first."""
     people: tuple[LineAuthor, ...] = ()
     """The authors, bots included, the one with the largest share first."""
+    reason: EvidenceSection | None = None
+    """The sentence that says why."""
 
 
 def made(inquiry: Inquiry) -> LineOrigins:
-    """The commits and authors of the lines that were asked about. Formatting commits are skipped, .mailmap applies."""
+    """The commits and authors of the lines that were asked about. Commits that decided nothing are passed, .mailmap
+    applies."""
     ready = inquiry.readiness
     path = inquiry.target.path
     if ready.head is None or path is None:
         reason = ready.notes[0] if ready.notes else "Not known: it is in no file."
         return LineOrigins(EvidenceSection("made_by", note=reason), EvidenceSection("authors", note="Not known."), ())
     touches = inquiry.history.of_path(path, _MOST_TOUCHES)
-    blame = _blame(inquiry, path, ready.head)
-    if blame is None:
+    story = _story(inquiry, path, ready.head)
+    if story is None:
         return _by_touches(inquiry, touches)
-    if not blame.made:
+    if not story.chain.decided:
         note = "Not known: none of these lines is committed yet."
         return LineOrigins(
             EvidenceSection("made_by", note=note),
             EvidenceSection("authors", note="Not known: nothing is committed."),
             (),
         )
-    return _by_lines(inquiry, blame, touches)
+    return _by_lines(inquiry, story, touches)
 
 
-def _blame(inquiry: Inquiry, path: str, head: str) -> Blame | None:
+def _story(inquiry: Inquiry, path: str, head: str) -> LineStory | None:
     first, last = inquiry.span
     if inquiry.text is None or not inquiry.text.lines or last - first >= MOST_LINES:
         return None
     follows = bool(inquiry.target.first)
-    blamer = Blamer(inquiry.root, inquiry.history, head)
-    return blamer.of(path, inquiry.text.data, first, last, inquiry.left, follows=follows)
+    teller = StoryTeller(inquiry.root, inquiry.history, head)
+    return teller.of(path, inquiry.text.data, first, last, inquiry.left, follows=follows)
 
 
-def _by_lines(inquiry: Inquiry, blame: Blame, touches: Sequence[FileTouch]) -> LineOrigins:
-    commits = commits_of(inquiry, [*blame.made, *blame.moved_by])
-    chosen = sorted(blame.made, key=lambda id: (-blame.made[id], -_number(commits.get(id))))
+def _by_lines(inquiry: Inquiry, story: LineStory, touches: Sequence[FileTouch]) -> LineOrigins:
+    chain = story.chain
+    commits = commits_of(inquiry, [*chain.decided, *(step.commit for step in chain.steps)])
+    chosen = sorted(chain.decided, key=lambda id: (-chain.decided[id], -_number(commits.get(id))))
     is_file = not inquiry.target.first
     facts = [*(_ends(inquiry, touches, set()) if is_file and touches else ())]
     shown = {fact.place for fact in facts}
     facts += (
-        fact for fact in _shares(inquiry, blame, commits, chosen[:3] if is_file else chosen) if fact.place not in shown
+        fact for fact in _shares(inquiry, chain, commits, chosen[:3] if is_file else chosen) if fact.place not in shown
     )
-    facts += _moves(blame, commits)
     authors = Counter({(c.author, c.email): 0 for c in commits.values()})
-    for id, number in blame.made.items():
+    for id, number in chain.decided.items():
         if id in commits:
             authors[commits[id].author, commits[id].email] += number
     people = _people(authors)
-    unread = sum(1 for id in blame.made if id not in commits)
+    unread = sum(1 for id in chain.decided if id not in commits)
+    first = commits.get(chosen[0])
     return LineOrigins(
-        section("made_by", facts, absent="Not known.", note=_note(inquiry, blame), most=_MOST_COMMITS + 2 * is_file),
+        section("made_by", facts, absent="Not known.", note=_note(story), most=_MOST_FACTS),
         _authors(people, "line", note=f"{counted(unread, 'commit')} not read yet." if unread else ""),
         tuple(commits[id] for id in chosen if id in commits),
         people,
+        reason_of(inquiry, first)
+        if first is not None and not is_file and not _is_cut(inquiry, chain, first.id)
+        else None,
     )
 
 
-def _shares(inquiry: Inquiry, blame: Blame, commits: dict[str, Commit], chosen: Sequence[str]) -> Iterator[Fact]:
-    """The commits, each with the number of the lines it last changed; for lines, the first has its reasons."""
-    total = sum(blame.made.values())
-    shallow = git_history.is_shallow(inquiry.root)
-    for place, id in enumerate(chosen):
+def _is_cut(inquiry: Inquiry, chain: Chain, id: str) -> bool:
+    """True if an earlier commit that is not here may have decided the lines."""
+    return id in chain.boundaries and git_history.is_shallow(inquiry.root)
+
+
+def _shares(inquiry: Inquiry, chain: Chain, commits: dict[str, Commit], chosen: Sequence[str]) -> Iterator[Fact]:
+    """The commits, each with how many of the lines it decided; the first with its message and what belongs to it, where
+    lines are asked about."""
+    total = sum(chain.decided.values())
+    for place, id in enumerate(chosen[:_MOST_COMMITS]):
         is_first = place == 0 and bool(inquiry.target.first)
-        share = f"{blame.made[id]} of {counted(total, 'line')}: " if len(blame.made) > 1 else ""
-        if shallow and id in blame.boundaries:
+        share = f"{chain.decided[id]} of {counted(total, 'line')}: " if len(chain.decided) > 1 else ""
+        commit = commits.get(id)
+        if _is_cut(inquiry, chain, id):
             commit_text = "this commit or an earlier one; the shallow clone begins with it"
+        elif commit is None:
+            commit_text = "a commit that is not read yet"
         else:
-            commit_text = (
-                commit_line(commits[id], body=400 if is_first else 0)
-                if id in commits
-                else "a commit that is not read yet"
-            )
+            commit_text = commit_line(commit)
+            if is_first and (message := whole_message(commit.message, _LONGEST_MESSAGE)):
+                commit_text += f" Its message: {message}"
         yield Fact(f"{share}{commit_text}", "recorded", id[:12])
-        if is_first:
-            yield from around(inquiry, commits.get(id))
+        if is_first and commit is not None:
+            yield from _steps(chain, commits)
+            yield from around(inquiry, commit)
+            yield from _attempts(inquiry, commit, chain)
+    if len(chosen) > _MOST_COMMITS:
+        yield Fact(
+            f"{len(chosen) - _MOST_COMMITS} more commits decided lines of it", "recorded", chosen[_MOST_COMMITS][:12]
+        )
+
+
+def _steps(chain: Chain, commits: dict[str, Commit]) -> Iterator[Fact]:
+    """The commits that came after the deciding one and decided nothing, the oldest first."""
+    for step in chain.steps[::-1][:_MOST_STEPS]:
+        about = commit_line(commits[step.commit]) if step.commit in commits else "a commit that is not read yet"
+        yield Fact(f"since then {step.action}: {about}", "recorded", step.commit[:12])
+    if len(chain.steps) > _MOST_STEPS:
+        yield Fact(
+            f"since then {len(chain.steps) - _MOST_STEPS} more decided nothing", "recorded", chain.steps[0].commit[:12]
+        )
+
+
+def _attempts(inquiry: Inquiry, commit: Commit, chain: Chain) -> Iterator[Fact]:
+    path = inquiry.target.path
+    known = {step.commit for step in chain.steps} | {commit.id}
+    for attempt, taken_back in attempts_before(inquiry, commit, path) if path is not None else ():
+        if attempt.id in known or taken_back.id in known or not _is_about(attempt, commit):
+            continue
+        why = reason_in(re.sub(r"This reverts commit \w+\.?", "", body_of(taken_back.message)))
+        because = f": {why}" if why else ""
+        yield Fact(
+            f"tried before by {commit_line(attempt)} Taken back by {taken_back.id[:12]}{because}",
+            "recorded",
+            attempt.id[:12],
+        )
+
+
+def _is_about(attempt: Commit, commit: Commit) -> bool:
+    """True if two commits have a subject or a number in common."""
+    same = set(references_in(attempt.message)) & set(references_in(commit.message))
+    return bool(same) or attempt.subject.casefold()[:40] == commit.subject.casefold()[:40]
+
+
+def reason_of(inquiry: Inquiry, commit: Commit) -> EvidenceSection:
+    """Who decided it, when, in which release, and the sentence that says why."""
+    ties, merge = ties_and_merge(inquiry, commit)
+    sentence, source = reason_in(body_of(commit.message)), "its message"
+    if not sentence and merge is not None:
+        sentence, source = reason_in(body_of(merge.message)), "the merge"
+    entry = next((each for each in ties.entries), None)
+    if not sentence and entry is not None:
+        sentence, source = one_line(entry.text, 280), "the changelog"
+    released = f", first in {ties.release}" if ties.release else ""
+    who = f"{one_line(commit.author, 40) or 'nobody'}, {day(commit.time)}{released}"
+    subject = one_line(commit.subject, 160) or "(no message)"
+    if sentence and sentence.rstrip(".") != subject.rstrip("."):
+        said = (
+            f"{subject}. {sentence}"
+            if source == "its message"
+            else f"{subject}. {source[0].upper()}{source[1:]} says: {sentence}"
+        )
+    else:
+        said = subject
+    note = "" if sentence or not says_nothing(commit.subject) else "The commit gives no reason."
+    return section("reason", [Fact(f"{who}: {said}", "recorded", commit.id[:12])], absent="Not known.", note=note)
+
+
+def ties_and_merge(inquiry: Inquiry, commit: Commit) -> tuple[CommitTies, Commit | None]:
+    merged = _merge(inquiry, commit.id)
+    merge = commits_of(inquiry, [merged]).get(merged) if merged is not None else None
+    numbers = references_in(f"{commit.message}\n{merge.message if merge is not None else ''}")
+    return ties_of(inquiry, commit, numbers), merge
 
 
 def commits_of(inquiry: Inquiry, ids: Sequence[str]) -> dict[str, Commit]:
-    """The commits; those missing in the stored history are asked of git."""
+    """The commits; those that the history does not hold yet are asked of git."""
     found = inquiry.history.commits(ids)
     missing = [id for id in ids if id not in found][:_MOST_UNREAD]
     if missing:
@@ -149,7 +232,8 @@ def _number(commit: Commit | None) -> int:
 
 
 def around(inquiry: Inquiry, commit: Commit | None) -> Iterator[Fact]:
-    """Facts around a commit: the commit that it reverts, the lines before it, and the merge that brought it in."""
+    """Facts around a commit: the commit that it reverts, the merge that brought it in, its release, the entries of the
+    changelog, the tests and the documents that changed with it."""
     if commit is None:
         return
     if undone := REVERTS.search(commit.message):
@@ -157,33 +241,20 @@ def around(inquiry: Inquiry, commit: Commit | None) -> Iterator[Fact]:
         known = commits_of(inquiry, [before]).get(before) if before is not None else None
         if known is not None:
             yield Fact(f"it reverts {commit_line(known, body=160)}", "recorded", known.id[:12])
-            yield from _restored(inquiry, known)
-    merge = _merge(inquiry, commit.id)
-    known = commits_of(inquiry, [merge]).get(merge) if merge is not None else None
-    if known is not None:
-        yield Fact(f"merged by {commit_line(known, body=160)}", "recorded", known.id[:12])
-
-
-def _restored(inquiry: Inquiry, removed: Commit) -> Iterator[Fact]:
-    """The first author of a line that one commit removed and another brought back."""
-    path, text = inquiry.target.path, inquiry.text
-    if path is None or text is None or not removed.parents or not inquiry.target.first:
-        return
-    parent = removed.parents[0]
-    (data,) = git_history.contents_at(inquiry.root, [(parent, path)])
-    first, last = inquiry.span
-    wanted = {line.strip() for line in text.lines[first - 1 : last] if line.strip()}
-    rows = decoded(data).split("\n") if data is not None else []
-    places = [number for number, line in enumerate(rows, 1) if line.strip() in wanted]
-    if not places or len(places) > _MOST_RESTORED:
-        return
-    with suppress(ClewError):
-        lines = git_history.blame(
-            inquiry.root, path, places[0], places[-1], without_spaces=True, revision=parent, seconds=inquiry.seconds
-        )
-        made_first = dict.fromkeys(each.commit for each in lines or () if each.line in places)
-        for id, commit in commits_of(inquiry, list(made_first)).items():
-            yield Fact(f"first written by {commit_line(commit, body=200)}", "recorded", id[:12])
+    ties, merge = ties_and_merge(inquiry, commit)
+    if merge is not None:
+        yield Fact(f"merged by {commit_line(merge, body=160)}", "recorded", merge.id[:12])
+    for entry in ties.entries:
+        version = f" of {entry.version}" if entry.version else ""
+        yield Fact(f"changelog{version}: {entry.text}", "recorded", f"{entry.path}:{entry.line}")
+    by_file: dict[str, list[str]] = {}
+    for test in ties.tests:
+        by_file.setdefault(test.path, []).append(test.name)
+    for path, names in by_file.items():
+        shown = ", ".join(filter(None, names)) or "tests"
+        yield Fact(f"changed with it: {shown} in {one_line(path, 100)}", "recorded", path)
+    if ties.documents:
+        yield Fact(f"documented with it in {one_line(', '.join(ties.documents), 200)}", "recorded", ties.documents[0])
 
 
 def _merge(inquiry: Inquiry, commit: str) -> str | None:
@@ -195,21 +266,12 @@ def _merge(inquiry: Inquiry, commit: str) -> str | None:
     return known or None
 
 
-def _moves(blame: Blame, commits: dict[str, Commit]) -> Iterator[Fact]:
-    for id, (number, source) in blame.moved_by.items():
-        about = commit_line(commits[id]) if id in commits else "a commit that is not read yet"
-        yield Fact(f"{counted(number, 'line')} moved or copied here from {source} by {about}", "recorded", id[:12])
-
-
-def _note(inquiry: Inquiry, blame: Blame) -> str:
-    notes = list(blame.notes)
-    if blame.not_committed:
-        notes.append(f"{counted(blame.not_committed, 'line')} not committed yet.")
-    for commits, why in ((blame.skipped.listed, "listed in .git-blame-ignore-revs"), (blame.skipped.spaces, "")):
-        if commits:
-            reason = why or "changed only white space here"
-            named = ", ".join(id[:12] for id in commits[:3])
-            notes.append(f"{counted(len(commits), 'commit')} skipped, {reason}: {named}.")
+def _note(story: LineStory) -> str:
+    notes = list(story.notes)
+    if story.chain.not_committed:
+        notes.append(f"{counted(story.chain.not_committed, 'line')} not committed yet.")
+    if story.chain.not_followed:
+        notes.append(f"{counted(story.chain.not_followed, 'line')} not followed behind the last commit.")
     return " ".join(notes)
 
 
@@ -234,7 +296,7 @@ def _by_touches(inquiry: Inquiry, touches: Sequence[FileTouch]) -> LineOrigins:
 
 
 def _ends(inquiry: Inquiry, touches: Sequence[FileTouch], shown: set[str]) -> Iterator[Fact]:
-    """The first and the last commit of a file, and its former names."""
+    """The first and the last commit of a file, and what it was called before."""
     newest, oldest = touches[0], touches[-1]
     is_begin = oldest.status == "A" and inquiry.readiness.is_complete and not git_history.is_shallow(inquiry.root)
     last = "deleted by" if newest.status == "D" else "last changed by"

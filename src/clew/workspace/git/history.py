@@ -56,6 +56,8 @@ class BlamedLine(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """The path of the file in that commit."""
     is_boundary: bool = False
     """True if the history that is here begins with that commit, so that an earlier one may have made the line."""
+    origin: int = 0
+    """The number of the line in that commit."""
 
 
 def commit_ids(root: Path, head: str, without: Iterable[str] = (), *, seconds: int = WORK_SECONDS) -> list[str]:
@@ -212,16 +214,27 @@ def blame(
 def _blamed(output: bytes) -> Iterator[BlamedLine]:
     names: dict[str, str] = {}
     boundaries: set[str] = set()
-    commit, line = "", 0
+    commit, line, origin = "", 0, 0
     for row in output.split(b"\n"):
         if row.startswith(b"\t"):
-            yield BlamedLine(line, commit, names.get(commit, ""), commit in boundaries)
+            yield BlamedLine(line, commit, names.get(commit, ""), commit in boundaries, origin)
         elif header := _HEADER.fullmatch(row):
-            commit, line = header[1].decode(), int(header[3])
+            commit, origin, line = header[1].decode(), int(header[2]), int(header[3])
         elif row.startswith(b"filename "):
             names[commit] = parse.unquoted(os.fsdecode(row[9:]))
         elif row == b"boundary":
             boundaries.add(commit)
+
+
+def parents_of(root: Path, commit: str) -> tuple[str, ...]:
+    """The parents of a commit; empty for the first one, and where git cannot tell."""
+    output = answer(root, "rev-list", "--parents", "--max-count=1", commit)
+    return tuple((output or b"").decode().split()[1:])
+
+
+def paths_between(root: Path, before: str, after: str, *, seconds: int = WORK_SECONDS) -> tuple[str, ...]:
+    """The files that differ between two commits."""
+    return tuple(parse.names(answer(root, "diff", "--name-only", "-z", before, after, seconds=seconds)))
 
 
 def merge_of(root: Path, commit: str, *, seconds: int = 2) -> str | None:

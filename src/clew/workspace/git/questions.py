@@ -100,7 +100,7 @@ def uncommitted(root: Path, folders: tuple[str, ...]) -> ChangedLines | None:
     entries = parse.names(status)
     if not entries:
         return ChangedLines({})
-    prefix = _prefix(root)
+    prefix = prefix_of(root)
     new = _whole(entry[3:].removeprefix(prefix) for entry in entries if entry.startswith("??"))
     if all(entry.startswith("??") for entry in entries):
         return ChangedLines(new)
@@ -176,7 +176,7 @@ def changed_paths(root: Path, commit: str | None, folders: tuple[str, ...]) -> t
 
 def content_at(root: Path, commit: str, path: str) -> bytes | None:
     """The content of a file in a commit; None if it was not there."""
-    return answer(root, "cat-file", "blob", f"{commit}:{_prefix(root)}{raw(path)}", seconds=WORK_SECONDS)
+    return answer(root, "cat-file", "blob", f"{commit}:{prefix_of(root)}{raw(path)}", seconds=WORK_SECONDS)
 
 
 def contents(root: Path, blobs: Iterable[str]) -> dict[str, bytes]:
@@ -296,6 +296,6 @@ def _pathspecs(folders: tuple[str, ...]) -> list[str]:
 
 
 @cache
-def _prefix(root: Path) -> str:
+def prefix_of(root: Path) -> str:
     """The path of the folder in the work tree: git's status names files from the work tree's root."""
     return os.fsdecode(answer(root, "rev-parse", "--show-prefix") or b"").removesuffix("\n")

@@ -1,0 +1,117 @@
+"""Entries of changelogs, release notes and news fragments that belong to a commit."""
+
+# Implements: REQ-d00361
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from clew.text.display import one_line
+from clew.workspace.git import api as git
+from clew.workspace.git.difference import FileDifference
+from clew.workspace.paths import display
+
+_NAME = r"(?:change(?:s|log|_?history)?|history|news|releases?|release[-_]notes?|whatsnew)"
+IS_CHANGELOG = re.compile(
+    rf"(?:^|/){_NAME}(?:[-_.][\w.-]*)?$|(?:^|/)(?:{_NAME}|newsfragments?|changelog\.d|\.changes?|changesets?|\.changeset)/[^/]*$",
+    re.IGNORECASE,
+)
+_PATTERNS = ("*change*", "*history*", "*news*", "*release*", "*whatsnew*")
+_NO_TEXT = re.compile(r"\.(?:py|js|ts|tsx|jsx|go|java|rs|rb|sh|ya?ml|json|toml|lock|html|css)$", re.IGNORECASE)
+_ITEM = re.compile(r"^(\s*)(?:[-*+•]|\d+[.)])\s+")
+_VERSION = re.compile(r"^(?:#+\s*|\.\. _?)?(?:\[)?(?:version\s+|release\s+|v)?(\d+\.\d+[\w.]*)", re.IGNORECASE)
+_UNRELEASED = re.compile(r"^(?:#+\s*)?\[?(unreleased)\b", re.IGNORECASE)
+_LONGEST = 400
+_MOST = 3
+_MOST_HITS = 40
+
+
+class ChangelogEntry(msgspec.Struct, frozen=True):
+    path: str
+    line: int
+    text: str
+    version: str
+    """The release that the entry is in; empty where no heading says it."""
+
+
+def is_changelog(path: str) -> bool:
+    return IS_CHANGELOG.search(path) is not None and _NO_TEXT.search(path) is None
+
+
+def entries_naming(
+    root: Path, numbers: Iterable[str], read: Callable[[str], Sequence[str]], *, seconds: int
+) -> list[ChangelogEntry]:
+    """The entries that name one of the numbers of issues or pull requests, such as `#12`. `read` gives the lines of a
+    file."""
+    digits = [each.lstrip("#!") for each in numbers if each.lstrip("#!").isdigit()]
+    if not digits:
+        return []
+    pattern = rf"(^|[^0-9A-Za-z.,:])({'|'.join(digits[:6])})([^0-9A-Za-z.,:]|[.,:]([^0-9]|$)|$)"
+    output = git.answer(
+        root,
+        *("grep", "-n", "-I", "-z", "-E", "--untracked", "-e", pattern, "--"),
+        *(f":(glob,icase)**/{each}" for each in _PATTERNS),
+        *(f":(glob,icase)**/{each}/**" for each in _PATTERNS),
+        seconds=seconds,
+        patterns=True,
+    )
+    found: dict[tuple[str, int], ChangelogEntry] = {}
+    files: dict[str, Sequence[str]] = {}
+    for row in (output or b"").split(b"\n")[:_MOST_HITS]:
+        parts = row.split(b"\0", 2)
+        path = display(os.fsdecode(parts[0]))
+        if len(parts) < 3 or not parts[1].isdigit() or not is_changelog(path):
+            continue
+        if path not in files:
+            files[path] = read(path)
+        entry = entry_at(files[path], int(parts[1]), path)
+        if entry is not None:
+            found.setdefault((path, entry.line), entry)
+    return list(found.values())[:_MOST]
+
+
+def entries_added(changed: Sequence[FileDifference]) -> Iterator[ChangelogEntry]:
+    """The entries that a commit itself wrote."""
+    for each in changed:
+        for block in each.blocks if each.path is not None else ():
+            starts = [place for place, line in enumerate(block.new) if _ITEM.match(line)]
+            is_fragment = each.old_path is None and len(block.new) < 30
+            for place in starts[:2] or ([0] if is_fragment and block.new else []):
+                text = _item_text(block.new, place)
+                if text:
+                    yield ChangelogEntry(each.path or "", block.new_first + place, text, "")
+
+
+def entry_at(lines: Sequence[str], number: int, path: str) -> ChangelogEntry | None:
+    """The list item or paragraph that holds a line, with the version above it."""
+    place = number - 1
+    if not 0 <= place < len(lines):
+        return None
+    while place > 0 and not _ITEM.match(lines[place]) and lines[place - 1].strip():
+        place -= 1
+    text = _item_text(lines, place)
+    return ChangelogEntry(path, place + 1, text, _version_above(lines, place)) if text else None
+
+
+def _item_text(lines: Sequence[str], place: int) -> str:
+    rows = [lines[place]]
+    for line in lines[place + 1 :]:
+        if not line.strip() or _ITEM.match(line):
+            break
+        rows.append(line)
+    return one_line(_ITEM.sub("", " ".join(row.strip() for row in rows).strip()), _LONGEST)
+
+
+def _version_above(lines: Sequence[str], place: int) -> str:
+    for number in range(place, -1, -1):
+        line = lines[number].strip()
+        if _UNRELEASED.match(line):
+            return "unreleased"
+        below = lines[number + 1].strip() if number + 1 < len(lines) else ""
+        is_heading = line.startswith("#") or bool(re.fullmatch(r"[=\-~^*]{3,}", below))
+        if (version := _VERSION.match(line)) is not None and (is_heading or " / " in line):
+            return version[1]
+    return ""

@@ -1,0 +1,238 @@
+"""Comparison of lines before and after a commit: what the commit did to them where it decided nothing.
+
+Each comparison is strict: where a doubt is left, the commit counts as one that decided, because a chain that goes past
+the deciding commit is wrong, and one that ends early is only short.
+"""
+
+# Implements: REQ-d00361
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from clew.why.story.tokens import Token, code_only, tokens_of, unformatted
+from clew.workspace.git.difference import ChangedBlock
+
+_IMPORT = re.compile(r"\s*(?:from\s+[\w.]+\s+import\b|import\b|use\s|#include\b|require\b|export\s+\*|\}\s*from\b)")
+_DEFINES = (
+    r"\b(?:def|class|function|func|fn|const|let|var|type|struct|interface|enum|trait|static|val|mod)\s+"
+    r"(?:\([^)]*\)\s*)?{0}\b"
+    r"|\b(?:def|function|func|fn)\b[^(]*\([^)]*\b{0}\b"
+    r"|^\s*{0}\s*(?::[^=]+)?=[^=]"
+    r"|^\s*{0}\s*:\s*\w"
+)
+"""Definition of a name: by a keyword, as a parameter, by an assignment, by an annotation."""
+_TYPE_SIGNS = frozenset(("[", "]", ".", "|", ",", "...", "(", ")", "&", "<", ">", "?"))
+_WORDS = """
+    True False None true false null undefined and or not in is if else elif for while return yield raise throw new try
+    except catch finally with as import from lambda async await del delete break continue pass global nonlocal int str
+    float bool bytes list dict set tuple min max any all sum len sorted this self super
+"""
+_RESERVED = frozenset(_WORDS.split())
+"""Words that no commit renames."""
+_MOST_LINES = 400
+"""Longer blocks are compared line by line no more."""
+_TELLING = 10
+"""Letters and digits that a line has at least for being recognized elsewhere."""
+_FEWEST_IN_COMMON = 5
+"""Tokens that a line broken in another way has at least, to be recognized inside the old lines."""
+
+
+class Passed(msgspec.Struct, frozen=True):
+    """A commit that did something to lines and decided nothing about them."""
+
+    action: str
+    lines: tuple[int, ...]
+    """The old lines, as numbers of the old file."""
+
+
+def passed(wanted: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock], path: str) -> Passed | None:
+    """The act of a commit on the wanted lines, numbers of the new file, which are in `block`. None where the commit
+    decided, or added them."""
+    places = [line - block.new_first for line in wanted]
+    return (
+        _whole(places, block, blocks, path)
+        or _line_by_line(places, block, blocks, path)
+        or _moved_within(places, block, blocks)
+    )
+
+
+def by_place(wanted: Sequence[int], block: ChangedBlock) -> Passed:
+    """The old lines at the same place, behind a commit of which the project says that it only formatted."""
+    last = block.old_first + len(block.old) - 1
+    lines = {min(block.old_first + line - block.new_first, last) for line in wanted}
+    return Passed("reformatted it", tuple(sorted(lines)))
+
+
+def _whole(places: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock], path: str) -> Passed | None:
+    if not block.old or len(block.old) > _MOST_LINES or len(block.new) > _MOST_LINES:
+        return None
+    found = _compared(tokens_of(block.old, path), tokens_of(block.new, path), blocks)
+    if found is None:
+        return None
+    action, pairs = found
+    lines = {old.line for old, new in pairs if new.line in places}
+    return Passed(action, tuple(sorted(block.old_first + line for line in lines))) if lines else None
+
+
+def _line_by_line(
+    places: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock], path: str
+) -> Passed | None:
+    """The same for each wanted line by itself, where the lines around it were changed in another way."""
+    if not block.old or len(block.old) > _MOST_LINES:
+        return None
+    wanted = [place for place in places if 0 <= place < len(block.new) and _weight(block.new[place])]
+    actions: list[str] = []
+    lines: list[int] = []
+    rows = [tokens_of((line,), path) for line in block.old]
+    for place in wanted:
+        found = _same_line(tokens_of((block.new[place],), path), rows, blocks) or _inside(block, place, path)
+        if found is None:
+            return None
+        actions.append(found[0])
+        lines += found[1]
+    if not lines:
+        return None
+    action = Counter(actions).most_common(1)[0][0]
+    return Passed(action, tuple(sorted({block.old_first + line for line in lines})))
+
+
+def _same_line(
+    new: Sequence[Token], rows: Sequence[Sequence[Token]], blocks: Sequence[ChangedBlock]
+) -> tuple[str, list[int]] | None:
+    if len(new) < _FEWEST_IN_COMMON:
+        return None
+    found = [(row, compared[0]) for row, old in enumerate(rows) if (compared := _compared(old, new, blocks))]
+    return (found[0][1], [found[0][0]]) if len(found) == 1 else None
+
+
+def _inside(block: ChangedBlock, place: int, path: str) -> tuple[str, list[int]] | None:
+    """A line whose tokens are in the old lines in one place, broken in another way."""
+    wanted = [each.text for each in unformatted(tokens_of((block.new[place],), path))]
+    old = unformatted(tokens_of(block.old, path))
+    if len(wanted) < _FEWEST_IN_COMMON:
+        return None
+    texts = [each.text for each in old]
+    starts = [start for start in range(len(texts) - len(wanted) + 1) if texts[start : start + len(wanted)] == wanted]
+    if len(starts) != 1:
+        return None
+    return "reformatted it", sorted({each.line for each in old[starts[0] : starts[0] + len(wanted)]})
+
+
+def _moved_within(places: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock]) -> Passed | None:
+    """Lines that the commit removed in one place of the file and wrote in another."""
+    wanted = [block.new[place].strip() for place in places if 0 <= place < len(block.new)]
+    telling = [line for line in wanted if _weight(line) >= _TELLING or _IMPORT.match(line)]
+    if not telling:
+        return None
+    removed: dict[str, list[int]] = {}
+    for each in blocks:
+        for number, line in enumerate(each.old, each.old_first):
+            removed.setdefault(line.strip(), []).append(number)
+    found = [removed.get(line, []) for line in telling]
+    if any(len(each) != 1 for each in found):
+        return None
+    action = "sorted the imports" if all(_IMPORT.match(line) for line in telling) else "moved it inside the file"
+    return Passed(action, tuple(sorted(each[0] for each in found)))
+
+
+def _weight(line: str) -> int:
+    return sum(each.isalnum() for each in line)
+
+
+Pairs = list[tuple[Token, Token]]
+
+
+def _compared(old: Sequence[Token], new: Sequence[Token], blocks: Sequence[ChangedBlock]) -> tuple[str, Pairs] | None:
+    if not new:
+        return None
+    for strip, action in ((unformatted, "reformatted it"), (_bare, "changed its comment")):
+        first, second = strip(old), strip(new)
+        if second and [each.text for each in first] == [each.text for each in second]:
+            return action, list(zip(first, second, strict=True))
+    first, second = _bare(old), _bare(new)
+    if (pairs := _with_types(first, second)) is not None:
+        return "added types", pairs
+    if (pairs := _with_types(second, first)) is not None:
+        return "removed types", [(before, after) for after, before in pairs]
+    if (renamed := _renamed(first, second, blocks)) is not None:
+        return renamed
+    return None
+
+
+def _bare(tokens: Sequence[Token]) -> list[Token]:
+    return unformatted(code_only(tokens))
+
+
+def _with_types(old: Sequence[Token], new: Sequence[Token]) -> Pairs | None:
+    """The pairs of equal tokens, where the new ones have nothing more than annotations."""
+    pairs: Pairs = []
+    place = added = 0
+    while place < len(new):
+        is_same = len(pairs) < len(old) and old[len(pairs)].text == new[place].text
+        if is_same:
+            pairs.append((old[len(pairs)], new[place]))
+            place += 1
+            continue
+        if new[place].text not in (":", "->") or not place:
+            return None
+        expected = old[len(pairs)].text if len(pairs) < len(old) else ""
+        end = _type_end(new, place + 1, expected)
+        if end is None:
+            return None
+        added += 1
+        place = end
+    return pairs if added and len(pairs) == len(old) else None
+
+
+def _type_end(tokens: Sequence[Token], start: int, expected: str) -> int | None:
+    """The place behind a type, where what was there before goes on."""
+    depth = 0
+    for place in range(start, len(tokens)):
+        each = tokens[place]
+        if depth == 0 and place > start and each.text == expected:
+            return place
+        if each.text in ("[", "(", "<"):
+            depth += 1
+        elif each.text in ("]", ")", ">"):
+            depth -= 1
+            if depth < 0:
+                return None
+        elif not (each.is_word or each.text in _TYPE_SIGNS or each.text.endswith('"')):
+            return None
+    return len(tokens) if not expected and depth == 0 and len(tokens) > start else None
+
+
+def _renamed(old: Sequence[Token], new: Sequence[Token], blocks: Sequence[ChangedBlock]) -> tuple[str, Pairs] | None:
+    """The renaming of names that the commit itself renamed where they are defined."""
+    if len(old) != len(new) or len(new) < _FEWEST_IN_COMMON:
+        return None
+    names: dict[str, str] = {}
+    for before, after in zip(old, new, strict=True):
+        if before.text == after.text:
+            continue
+        if not (before.is_word and after.is_word) or names.setdefault(before.text, after.text) != after.text:
+            return None
+    if (
+        not names
+        or len(names) > 3
+        or len(set(names.values())) < len(names)
+        or _RESERVED & (names.keys() | set(names.values()))
+    ):
+        return None
+    if not all(_is_renaming(before, after, blocks) for before, after in names.items()):
+        return None
+    first, second = next(iter(names.items()))
+    return f"renamed it ({first} to {second})", list(zip(old, new, strict=True))
+
+
+def _is_renaming(before: str, after: str, blocks: Sequence[ChangedBlock]) -> bool:
+    """True if the commit removed a definition of the one name and added one of the other."""
+    removed = re.compile(_DEFINES.format(re.escape(before)))
+    added = re.compile(_DEFINES.format(re.escape(after)))
+    is_removed = any(removed.search(line) for each in blocks for line in each.old)
+    is_added = any(added.search(line) for each in blocks for line in each.new)
+    kept = re.compile(rf"\b{re.escape(before)}\b")
+    return is_removed and is_added and not any(kept.search(line) for each in blocks for line in each.new)

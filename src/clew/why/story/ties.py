@@ -1,0 +1,149 @@
+"""Facts that belong to a commit: its release, changelog entries, tests and documents, its merge, what it takes back."""
+
+# Implements: REQ-d00361
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from clew.derived.history import Commit
+from clew.formats.code.outline import decoded, outline_of
+from clew.why.story.chain import REVERTS
+from clew.why.story.changelog import ChangelogEntry, entries_added, entries_naming, is_changelog
+from clew.workspace.git import api as git
+from clew.workspace.git import history as git_history
+from clew.workspace.git.difference import FileDifference, differences
+
+if TYPE_CHECKING:
+    from clew.why.inquiry import Inquiry
+
+_PRE_RELEASE = re.compile(
+    r"(?:^|[^a-z])(?:a|b|rc|alpha|beta|dev|pre|preview|canary|next|nightly)[.-]?\d*$", re.IGNORECASE
+)
+_RELEASE = re.compile(r"\d+\.\d+")
+_DOCUMENT = re.compile(r"\.(?:md|rst|txt|adoc|mdx)$", re.IGNORECASE)
+_MOST_TESTS = 4
+_MOST_ENTRIES = 2
+_MOST_TOUCHED = 400
+_MOST_COMPARED = 30
+
+
+class ChangedTest(msgspec.Struct, frozen=True, array_like=True):
+    path: str
+    name: str
+    """The test function; empty where the file's tests have no names that Clew reads."""
+
+
+class CommitTies(msgspec.Struct, frozen=True, array_like=True):
+    release: str = ""
+    """The first release that contains it."""
+    entries: tuple[ChangelogEntry, ...] = ()
+    tests: tuple[ChangedTest, ...] = ()
+    documents: tuple[str, ...] = ()
+
+
+def ties_of(inquiry: "Inquiry", commit: Commit, numbers: Sequence[str]) -> CommitTies:
+    """What belongs to a commit, whose messages and merge name the numbers. Kept for the same HEAD and tags."""
+    tags = git.answer(
+        inquiry.root, "for-each-ref", "--count=1", "--sort=-creatordate", "--format=%(objectname)", "refs/tags"
+    )
+    about = (inquiry.readiness.head or "", (tags or b"").decode(), commit.id, ",".join(numbers), "ties 1")
+    known = inquiry.history.kept(CommitTies, *about)
+    if known is None:
+        known = _found(inquiry, commit, numbers)
+        inquiry.history.keep(known, *about)
+    return known
+
+
+def _found(inquiry: "Inquiry", commit: Commit, numbers: Sequence[str]) -> CommitTies:
+    changes = inquiry.history.touched_by(commit.id) or []
+    paths = [each.path for each in changes if each.status != "D"][:_MOST_TOUCHED]
+    tests = [path for path in paths if inquiry.project.uses.tests.holds(path)]
+    notes = [path for path in paths if is_changelog(path)]
+    documents = [path for path in paths if _DOCUMENT.search(path) and path not in notes and path not in tests]
+    compared = _compared(inquiry, commit, [*notes[:3], *tests[:_MOST_COMPARED]])
+    entries = [*entries_added([each for each in compared if (each.path or "") in notes])]
+    release = release_of(inquiry, commit.id)
+    named = entries_naming(inquiry.root, numbers, inquiry.lines_of, seconds=inquiry.seconds)
+    # An entry of another release may name the number because it continued the work.
+    named.sort(key=lambda each: not (each.version and each.version in release))
+    seen = {each.text[:60] for each in named}
+    own = [each for each in entries if each.text[:60] not in seen]
+    return CommitTies(
+        release=release,
+        entries=(*named[:1], *own, *named[1:])[:_MOST_ENTRIES],
+        tests=tuple(_tests(inquiry, commit, [each for each in compared if each.path in tests]))[:_MOST_TESTS],
+        documents=tuple(documents[:3]),
+    )
+
+
+def release_of(inquiry: "Inquiry", id: str) -> str:
+    """The first tag with a version that contains a commit, final ones before trial ones; empty where none does."""
+    words = (
+        "for-each-ref",
+        f"--contains={id}",
+        "--sort=creatordate",
+        "--count=40",
+        "--format=%(refname:short)",
+        "refs/tags",
+    )
+    tags = (git.answer(inquiry.root, *words, seconds=inquiry.seconds) or b"").decode("utf-8", "replace").split()
+    versions = [tag for tag in tags if _RELEASE.search(tag)]
+    final = [tag for tag in versions if not _PRE_RELEASE.search(tag)]
+    return next(iter([*final, *versions]), "")
+
+
+def _compared(inquiry: "Inquiry", commit: Commit, paths: Sequence[str]) -> list[FileDifference]:
+    if not paths or not commit.parents:
+        return []
+    prefix = git.prefix_of(inquiry.root)
+    top = git.toplevel(inquiry.root)
+    if top is None:
+        return []
+    found = differences(
+        top, commit.parents[0], commit.id, [f"{prefix}{path}" for path in paths], seconds=inquiry.seconds
+    )
+    return [
+        msgspec.structs.replace(each, path=each.path.removeprefix(prefix)) for each in found if each.path is not None
+    ]
+
+
+def _tests(inquiry: "Inquiry", commit: Commit, changed: Sequence[FileDifference]) -> Iterator[ChangedTest]:
+    """The test functions whose lines the commit wrote."""
+    paths = [each.path for each in changed if each.path is not None]
+    contents = git_history.contents_at(inquiry.root, [(commit.id, path) for path in paths], seconds=inquiry.seconds)
+    for each, data in zip(changed, contents, strict=True):
+        if each.path is None or data is None:
+            continue
+        names: dict[str, None] = {}
+        symbols = outline_of(decoded(data), each.path).symbols
+        for block in each.blocks:
+            last = block.new_first + len(block.new) - 1
+            for symbol in symbols:
+                is_touched = symbol.line <= last and symbol.end_line >= block.new_first and bool(block.new)
+                if (
+                    is_touched
+                    and symbol.is_test
+                    and not any(other.parent >= 0 and symbols[other.parent] is symbol for other in symbols)
+                ):
+                    names[symbol.name] = None
+        if not names:
+            yield ChangedTest(each.path, "")
+        for name in list(names)[:_MOST_TESTS]:
+            yield ChangedTest(each.path, name)
+
+
+def attempts_before(inquiry: "Inquiry", commit: Commit, path: str) -> list[tuple[Commit, Commit]]:
+    """Earlier commits to the file that were taken back before this one, each with the commit that took it back."""
+    found = []
+    for touch in inquiry.history.of_path(path, 500):
+        taken_back = REVERTS.search(touch.commit.message)
+        if taken_back is None or touch.commit.id == commit.id or touch.commit.number > commit.number > 0:
+            continue
+        id = git.commit_of(inquiry.root, taken_back[1])
+        attempt = inquiry.history.commits([id]).get(id) if id is not None else None
+        if attempt is not None and id != commit.id:
+            found.append((attempt, touch.commit))
+    return found

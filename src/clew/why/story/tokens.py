@@ -1,0 +1,93 @@
+"""Tokens of source lines, without what a formatter may change: white space, quotes, trailing commas, wrapping."""
+
+# Implements: REQ-d00361
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+)
+    |(?P<string>(?:\b[rRbBuUfF]{1,2})?(?:"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
+    |(?P<word>[^\W\d]\w*|\d[\w.]*)
+    |(?P<sign>->|=>|==|!=|<=|>=|:=|&&|\|\||\*\*|//|::|\?\.|\.\.\.|.)""",
+    re.VERBOSE,
+)
+_CLOSING = frozenset(")]}")
+_OPENS = frozenset(("=", "return", "yield", "await", "assert", "in", "if", "elif", "while", "with", "=>", "and", "or"))
+"""Tokens behind which parentheses around a whole expression change nothing."""
+_HASH = (".py", ".pyi", ".rb", ".sh", ".toml", ".yaml", ".yml", ".cfg", ".ini", ".pl", ".r")
+
+
+class Token(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    text: str
+    line: int
+    """The place of its line among the lines."""
+    is_word: bool = False
+    is_comment: bool = False
+
+
+def tokens_of(lines: Sequence[str], path: str) -> list[Token]:
+    """The tokens of lines. A comment up to the end of its line is one token."""
+    comment = "#" if path.lower().endswith(_HASH) else "//"
+    found: list[Token] = []
+    for number, line in enumerate(lines):
+        found += _of_line(line, number, comment)
+    return found
+
+
+def _of_line(line: str, number: int, comment: str) -> Iterator[Token]:
+    for match in _TOKEN.finditer(line):
+        text = match[0]
+        if match.lastgroup == "space":
+            continue
+        if text == comment:
+            yield Token(" ".join(line[match.start() :].split()), number, is_comment=True)
+            return
+        if match.lastgroup == "string":
+            yield Token(_plain(text), number)
+            continue
+        yield Token(text, number, match.lastgroup == "word" and not text[0].isdigit())
+
+
+def _plain(written: str) -> str:
+    """A string with the quotes and the prefix that mean the same."""
+    start = min(place for place in (written.find('"'), written.find("'")) if place >= 0)
+    prefix, body = written[:start].lower().replace("u", ""), written[start + 1 : -1]
+    return f'{prefix}"{body.replace(chr(92) + chr(39), chr(39)).replace(chr(92) + chr(34), chr(34))}"'
+
+
+def code_only(tokens: Sequence[Token]) -> list[Token]:
+    return [each for each in tokens if not each.is_comment]
+
+
+def unformatted(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens without those that formatters add and remove."""
+    found: list[Token] = []
+    dropped = _wrapping(tokens)
+    for place, each in enumerate(tokens):
+        follower = next((tokens[next_one] for next_one in range(place + 1, len(tokens))), None)
+        is_trailing = each.text == "," and follower is not None and follower.text in _CLOSING
+        is_end = each.text == ";" and (follower is None or follower.line > each.line)
+        is_joining = each.text == "\\" and (follower is None or follower.line > each.line)
+        if not (is_trailing or is_end or is_joining or place in dropped):
+            found.append(each)
+    return found
+
+
+def _wrapping(tokens: Sequence[Token]) -> frozenset[int]:
+    """Places of parentheses around a whole expression that continues on other lines."""
+    dropped: set[int] = set()
+    opened: list[int] = []
+    for place, each in enumerate(tokens):
+        if each.text in ("(", "[", "{"):
+            opened.append(place)
+        elif each.text in _CLOSING and opened:
+            start = opened.pop()
+            before = tokens[start - 1].text if start else ""
+            after = tokens[place + 1] if place + 1 < len(tokens) else None
+            is_whole = after is None or after.text in (":", "{") or after.line > each.line
+            if tokens[start].text == "(" and each.text == ")" and before in _OPENS and is_whole:
+                dropped |= {start, place}
+    return frozenset(dropped)

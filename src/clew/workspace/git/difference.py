@@ -1,0 +1,112 @@
+"""Differences between two commits, as blocks of lines with their texts."""
+
+# Implements: REQ-d00361
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from clew.errors import Refused, Unavailable
+from clew.workspace.git import parse
+from clew.workspace.git.run import WORK_SECONDS, run
+from clew.workspace.paths import display, raw
+
+_RANGES = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_OPTIONS = ("--unified=0", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/")
+
+
+class ChangedBlock(msgspec.Struct, frozen=True, gc=False):
+    """Lines that a commit replaced by others."""
+
+    old_first: int
+    """The first of the old lines; of a pure addition, the line before it."""
+    old: tuple[str, ...]
+    new_first: int
+    """The first of the new lines; of a pure deletion, the line before it."""
+    new: tuple[str, ...]
+
+
+class FileDifference(msgspec.Struct, frozen=True):
+    """The changes to one file. The paths are those of the whole repository."""
+
+    old_path: str | None
+    """None for a new file."""
+    path: str | None
+    """None for a removed file."""
+    blocks: tuple[ChangedBlock, ...]
+
+
+def differences(
+    top: Path, before: str, after: str, paths: Sequence[str] = (), *, seconds: int = WORK_SECONDS
+) -> list[FileDifference]:
+    """The files that differ between two commits; only the named ones, where some are named. Renames are found among
+    these. Empty where git cannot tell in time."""
+    words = ("--find-renames", *_OPTIONS, before, after, "--", *map(raw, paths))
+    try:
+        done = run(top, "diff", *words, seconds=seconds)
+    except (Unavailable, Refused):
+        return []
+    return list(_files(done.output)) if done.code == 0 else []
+
+
+def renamed_from(top: Path, before: str, after: str, path: str, *, seconds: int = WORK_SECONDS) -> str | None:
+    """The former path of a file that is new in `after`; None where it was not renamed."""
+    words = ("--find-renames", "--diff-filter=R", "--name-status", "-z", before, after)
+    try:
+        done = run(top, "diff", *words, seconds=seconds)
+    except (Unavailable, Refused):
+        return None
+    values = os.fsdecode(done.output).split("\0")[:-1]
+    for old, new in zip(values[1::3], values[2::3], strict=False):
+        if display(new) == path:
+            return display(old)
+    return None
+
+
+def _files(output: bytes) -> Iterator[FileDifference]:
+    old_path: str | None = None
+    path: str | None = None
+    blocks: list[ChangedBlock] = []
+    rows = output.split(b"\n")
+    place, is_begun = 0, False
+    while place < len(rows):
+        row = rows[place]
+        place += 1
+        if row.startswith(b"diff --git "):
+            if is_begun:
+                yield FileDifference(old_path, path, tuple(blocks))
+            old_path, path, blocks, is_begun = None, None, [], True
+        elif row.startswith(b"--- "):
+            old_path = _name(row[4:], "a/")
+        elif row.startswith(b"+++ "):
+            path = _name(row[4:], "b/")
+        elif row.startswith(b"rename from "):
+            old_path = parse.unquoted(os.fsdecode(row[12:]))
+        elif row.startswith(b"rename to "):
+            path = parse.unquoted(os.fsdecode(row[10:]))
+        elif (ranges := _RANGES.match(row)) is not None:
+            old_count, new_count = int(ranges[2] or 1), int(ranges[4] or 1)
+            old, place = _side(rows, place, b"-", old_count)
+            new, place = _side(rows, place, b"+", new_count)
+            blocks.append(ChangedBlock(int(ranges[1]), old, int(ranges[3]), new))
+    if is_begun:
+        yield FileDifference(old_path, path, tuple(blocks))
+
+
+def _side(rows: Sequence[bytes], place: int, sign: bytes, count: int) -> tuple[tuple[str, ...], int]:
+    """The lines of one side of a block, and the place behind them. A last line without an end has a note of git's."""
+    found: list[str] = []
+    while len(found) < count and place < len(rows) and rows[place].startswith(sign):
+        found.append(rows[place][1:].decode("utf-8", "replace").rstrip("\r"))
+        place += 1
+    if place < len(rows) and rows[place].startswith(b"\\"):
+        place += 1
+    return tuple(found), place
+
+
+def _name(written: bytes, prefix: str) -> str | None:
+    name = parse.unquoted(os.fsdecode(written.rstrip(b"\t")))
+    return None if name == "/dev/null" else name.removeprefix(prefix)
