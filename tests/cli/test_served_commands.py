@@ -360,6 +360,11 @@ def project_folder(folder: Path) -> Path:
     return folder
 
 
+def heed_interrupts() -> None:
+    """Whoever runs the tests in the background has interrupts ignored, which a new process would inherit."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 # Verifies: REQ-d00756-D
 def test_an_interrupted_command_ends_and_cancels_the_work_of_the_server(root: Path) -> None:
     project = Project.open(root)
@@ -372,11 +377,17 @@ def test_an_interrupted_command_ends_and_cancels_the_work_of_the_server(root: Pa
         wait_until(lambda: not answers.under_way)
         patient = {**os.environ, "CLEW_SERVER_SECONDS": PATIENCE}
         # Nobody else can have the graph meanwhile: the command waits for it.
-        with project.context.keeper.turn(), subprocess.Popen([*CLEW, "brief"], cwd=root, env=patient) as process:
-            wait_until(lambda: answers.under_way)
-            process.send_signal(signal.SIGINT)
-            assert process.wait(120) == 130
-            wait_until(lambda: not answers.under_way)
+        with (
+            project.context.keeper.turn(),
+            subprocess.Popen([*CLEW, "brief"], cwd=root, env=patient, preexec_fn=heed_interrupts) as process,
+        ):
+            try:
+                wait_until(lambda: answers.under_way)
+                process.send_signal(signal.SIGINT)
+                assert process.wait(120) == 130
+                wait_until(lambda: not answers.under_way)
+            finally:
+                process.kill()
     finally:
         listener.stop()
         project.close()

@@ -193,7 +193,7 @@ def test_an_empty_corpus_gives_empty_answers_that_say_so(kb: Make, files: dict[s
     assert (searched["results"], asked["quotes"]) == ([], [])
     for answer in (searched, asked):
         (note,) = answer["notes"]
-        assert note.startswith("There are no documents. `[docs]` in clew.toml says where they are")
+        assert note.startswith("There are no documents. `[docs]` in clew.toml names their folders")
     assert call("search_sections", query="anything")["results"] == []
 
 

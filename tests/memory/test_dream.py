@@ -33,7 +33,7 @@ from tests.contract.memory_client import remembering
 from clew.memory.cognition.dreams import dream_steps
 def dying(view, marks, most, give_way):
     with view.changes.make("dream", "dream", "half of a step") as change:
-        change.link(dream_steps.linked("a", "b", dream_steps.LinkKind.RELATED, "half"))
+        change.link(dream_steps.linked("a", "b", dream_steps.MemoryLinkKind.RELATED, "half"))
         os.kill(os.getpid(), signal.SIGKILL)
 dream_steps.STEPS["replay"] = dying
 with remembering(Path(sys.argv[1])) as memory:

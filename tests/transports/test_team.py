@@ -367,7 +367,7 @@ async def test_the_owner_of_a_token_is_the_actor_and_every_call_is_written_down(
         finally:
             server.terminate()
     assert said[0] == "done"
-    assert "the token of eve may only read" in said[1]
+    assert "the token of eve is read-only" in said[1]
     lines = [json.loads(line) for line in audit.read_text().splitlines()]
     assert [(line["principal"], line["tool"], line["writes"]) for line in lines] == [
         ("alice", "store_memory", True),

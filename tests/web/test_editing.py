@@ -212,7 +212,7 @@ def test_what_somebody_changed_since_is_not_taken_back(page: Visitor, folder: Pa
     page.post("/do/task/add-neap-warning", {"task": "1.2", "open": "", "confirm": "1"})
     offered = form_of(page.get("/activity"), "/do/undo-files")
     tasks.write_text(tasks.read_text() + "\nmore\n")
-    assert "changed since" in main_of(page.post("/do/undo-files", offered, 409))
+    assert "no longer as the change left it" in main_of(page.post("/do/undo-files", offered, 409))
     assert "[x] 1.2" in tasks.read_text()
     assert "is recorded" in main_of(page.post("/do/undo-files", {"id": "0123"}, 404))
 

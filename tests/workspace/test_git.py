@@ -238,7 +238,7 @@ def test_a_branch_left_its_base_at_one_commit(tmp_path: Path) -> None:
     run(root, "commit", "-qm", "alone", "--allow-empty")
     assert git.fork_of(root, "main") is None
     for base in ("nowhere", "-x", "", "main:spec"):
-        with pytest.raises(InvalidArgument, match="no branch"):
+        with pytest.raises(InvalidArgument, match="not a branch"):
             git.fork_of(root, base)
 
 

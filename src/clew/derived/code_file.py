@@ -13,7 +13,7 @@ import msgspec
 from clew.cache import Cache
 from clew.derived.file import DerivedFile, FileSchema
 from clew.derived.sealed import checksum, sealed, unsealed
-from clew.formats.code.facts.model import Facts, Reading, Symbol
+from clew.formats.code.facts.model import SCOPES, Facts, Reading, Symbol
 from clew.formats.code.outline import OUTLINE_VERSION
 from clew.store.sqlite.connections import SqliteConnection
 from clew.store.sqlite.faults import damaged
@@ -123,7 +123,7 @@ class CodeFile:
             for file, reading in read:
                 outline = reading.outline
                 own_values = (file.path, file.size, str(file.mtime_ns), file.content_hash, outline.package)
-                values = (*own_values, len(outline.symbols))
+                values = (*own_values, sum(each.kind in SCOPES for each in outline.symbols))
                 number = connection.execute(
                     f"INSERT INTO files ({_FILE}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - names of columns
                     (*values, checksum(*values)),
@@ -243,13 +243,13 @@ class CodeFile:
             connection.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (f"of {name}", value))
 
     def count(self) -> tuple[int, int]:
-        """The number of symbols, and of files."""
+        """The number of functions and classes, and of files."""
         with self._file.reading_latest() as connection:
             symbols, files = connection.execute("SELECT ifnull(sum(symbols), 0), count(*) FROM files").fetchone()
         return int(symbols), int(files)
 
     def symbol_counts(self) -> dict[str, int]:
-        """The number of symbols in each source file."""
+        """The number of functions and classes in each source file."""
         with self._file.reading_latest() as connection:
             return dict(connection.execute("SELECT path, symbols FROM files").fetchall())
 

@@ -258,7 +258,7 @@ def test_unknown_keys_are_diagnostics() -> None:
 def test_a_setting_that_is_not_obeyed_is_a_diagnostic() -> None:
     (diagnostic,) = read_settings(b"[keywords]\nmin_length = 5\n")[1]
     assert diagnostic.code == "elspais.setting_not_obeyed"
-    assert "`keywords.min_length` is 5, which Clew does not apply" in diagnostic.message
+    assert "`keywords.min_length` is 5, which has no effect" in diagnostic.message
 
 
 def test_levels_that_share_a_letter_are_reported() -> None:
