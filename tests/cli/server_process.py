@@ -81,6 +81,8 @@ class LyingServer:
         (address, *_) = sockets(str(root))
         self._replies = replies
         self._listening = socket.socket(socket.AF_UNIX)
+        # A long path has its socket in a folder that the first server makes.
+        Path(address).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._listening.bind(address)
         self._listening.listen()
         self.requests: list[dict[str, Any]] = []
