@@ -29,7 +29,7 @@ _MOST = 3
 _MOST_HITS = 40
 
 
-class ChangelogEntry(msgspec.Struct, frozen=True):
+class ReleaseNote(msgspec.Struct, frozen=True):
     path: str
     line: int
     text: str
@@ -43,7 +43,7 @@ def is_changelog(path: str) -> bool:
 
 def entries_naming(
     root: Path, numbers: Iterable[str], read: Callable[[str], Sequence[str]], *, seconds: int
-) -> list[ChangelogEntry]:
+) -> list[ReleaseNote]:
     """The entries that name one of the numbers of issues or pull requests, such as `#12`. `read` gives the lines of a
     file."""
     digits = [each.lstrip("#!") for each in numbers if each.lstrip("#!").isdigit()]
@@ -58,7 +58,7 @@ def entries_naming(
         seconds=seconds,
         patterns=True,
     )
-    found: dict[tuple[str, int], ChangelogEntry] = {}
+    found: dict[tuple[str, int], ReleaseNote] = {}
     files: dict[str, Sequence[str]] = {}
     for row in (output or b"").split(b"\n")[:_MOST_HITS]:
         parts = row.split(b"\0", 2)
@@ -73,7 +73,7 @@ def entries_naming(
     return list(found.values())[:_MOST]
 
 
-def entries_added(changed: Sequence[FileDifference]) -> Iterator[ChangelogEntry]:
+def entries_added(changed: Sequence[FileDifference]) -> Iterator[ReleaseNote]:
     """The entries that a commit itself wrote."""
     for each in changed:
         for block in each.blocks if each.path is not None else ():
@@ -82,10 +82,10 @@ def entries_added(changed: Sequence[FileDifference]) -> Iterator[ChangelogEntry]
             for place in starts[:2] or ([0] if is_fragment and block.new else []):
                 text = _item_text(block.new, place)
                 if text:
-                    yield ChangelogEntry(each.path or "", block.new_first + place, text, "")
+                    yield ReleaseNote(each.path or "", block.new_first + place, text, "")
 
 
-def entry_at(lines: Sequence[str], number: int, path: str) -> ChangelogEntry | None:
+def entry_at(lines: Sequence[str], number: int, path: str) -> ReleaseNote | None:
     """The list item or paragraph that holds a line, with the version above it."""
     place = number - 1
     if not 0 <= place < len(lines):
@@ -93,7 +93,7 @@ def entry_at(lines: Sequence[str], number: int, path: str) -> ChangelogEntry | N
     while place > 0 and not _ITEM.match(lines[place]) and lines[place - 1].strip():
         place -= 1
     text = _item_text(lines, place)
-    return ChangelogEntry(path, place + 1, text, _version_above(lines, place)) if text else None
+    return ReleaseNote(path, place + 1, text, _version_above(lines, place)) if text else None
 
 
 def _item_text(lines: Sequence[str], place: int) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from clew.why.story.tokens import Token, code_only, tokens_of, unformatted
+from clew.why.story.tokens import LineToken, code_only, tokens_of, unformatted
 from clew.workspace.git.difference import ChangedBlock
 
 _IMPORT = re.compile(r"\s*(?:from\s+[\w.]+\s+import\b|import\b|use\s|#include\b|require\b|export\s+\*|\}\s*from\b)")
@@ -100,7 +100,7 @@ def _line_by_line(
 
 
 def _same_line(
-    new: Sequence[Token], rows: Sequence[Sequence[Token]], blocks: Sequence[ChangedBlock]
+    new: Sequence[LineToken], rows: Sequence[Sequence[LineToken]], blocks: Sequence[ChangedBlock]
 ) -> tuple[str, list[int]] | None:
     if len(new) < _FEWEST_IN_COMMON:
         return None
@@ -142,10 +142,12 @@ def _weight(line: str) -> int:
     return sum(each.isalnum() for each in line)
 
 
-Pairs = list[tuple[Token, Token]]
+Pairs = list[tuple[LineToken, LineToken]]
 
 
-def _compared(old: Sequence[Token], new: Sequence[Token], blocks: Sequence[ChangedBlock]) -> tuple[str, Pairs] | None:
+def _compared(
+    old: Sequence[LineToken], new: Sequence[LineToken], blocks: Sequence[ChangedBlock]
+) -> tuple[str, Pairs] | None:
     if not new:
         return None
     for strip, action in ((unformatted, "reformatted it"), (_bare, "changed its comment")):
@@ -162,11 +164,11 @@ def _compared(old: Sequence[Token], new: Sequence[Token], blocks: Sequence[Chang
     return None
 
 
-def _bare(tokens: Sequence[Token]) -> list[Token]:
+def _bare(tokens: Sequence[LineToken]) -> list[LineToken]:
     return unformatted(code_only(tokens))
 
 
-def _with_types(old: Sequence[Token], new: Sequence[Token]) -> Pairs | None:
+def _with_types(old: Sequence[LineToken], new: Sequence[LineToken]) -> Pairs | None:
     """The pairs of equal tokens, where the new ones have nothing more than annotations."""
     pairs: Pairs = []
     place = added = 0
@@ -187,7 +189,7 @@ def _with_types(old: Sequence[Token], new: Sequence[Token]) -> Pairs | None:
     return pairs if added and len(pairs) == len(old) else None
 
 
-def _type_end(tokens: Sequence[Token], start: int, expected: str) -> int | None:
+def _type_end(tokens: Sequence[LineToken], start: int, expected: str) -> int | None:
     """The place behind a type, where what was there before goes on."""
     depth = 0
     for place in range(start, len(tokens)):
@@ -205,7 +207,9 @@ def _type_end(tokens: Sequence[Token], start: int, expected: str) -> int | None:
     return len(tokens) if not expected and depth == 0 and len(tokens) > start else None
 
 
-def _renamed(old: Sequence[Token], new: Sequence[Token], blocks: Sequence[ChangedBlock]) -> tuple[str, Pairs] | None:
+def _renamed(
+    old: Sequence[LineToken], new: Sequence[LineToken], blocks: Sequence[ChangedBlock]
+) -> tuple[str, Pairs] | None:
     """The renaming of names that the commit itself renamed where they are defined."""
     if len(old) != len(new) or len(new) < _FEWEST_IN_COMMON:
         return None

@@ -11,7 +11,7 @@ import msgspec
 from clew.derived.history import Commit
 from clew.formats.code.outline import decoded, outline_of
 from clew.why.story.chain import REVERTS
-from clew.why.story.changelog import ChangelogEntry, entries_added, entries_naming, is_changelog
+from clew.why.story.changelog import ReleaseNote, entries_added, entries_naming, is_changelog
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 from clew.workspace.git.difference import FileDifference, differences
@@ -39,7 +39,7 @@ class ChangedTest(msgspec.Struct, frozen=True, array_like=True):
 class CommitTies(msgspec.Struct, frozen=True, array_like=True):
     release: str = ""
     """The first release that contains it."""
-    entries: tuple[ChangelogEntry, ...] = ()
+    entries: tuple[ReleaseNote, ...] = ()
     tests: tuple[ChangedTest, ...] = ()
     documents: tuple[str, ...] = ()
 

@@ -20,7 +20,7 @@ _OPENS = frozenset(("=", "return", "yield", "await", "assert", "in", "if", "elif
 _HASH = (".py", ".pyi", ".rb", ".sh", ".toml", ".yaml", ".yml", ".cfg", ".ini", ".pl", ".r")
 
 
-class Token(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class LineToken(msgspec.Struct, frozen=True, gc=False, array_like=True):
     text: str
     line: int
     """The place of its line among the lines."""
@@ -28,27 +28,27 @@ class Token(msgspec.Struct, frozen=True, gc=False, array_like=True):
     is_comment: bool = False
 
 
-def tokens_of(lines: Sequence[str], path: str) -> list[Token]:
+def tokens_of(lines: Sequence[str], path: str) -> list[LineToken]:
     """The tokens of lines. A comment up to the end of its line is one token."""
     comment = "#" if path.lower().endswith(_HASH) else "//"
-    found: list[Token] = []
+    found: list[LineToken] = []
     for number, line in enumerate(lines):
         found += _of_line(line, number, comment)
     return found
 
 
-def _of_line(line: str, number: int, comment: str) -> Iterator[Token]:
+def _of_line(line: str, number: int, comment: str) -> Iterator[LineToken]:
     for match in _TOKEN.finditer(line):
         text = match[0]
         if match.lastgroup == "space":
             continue
         if text == comment:
-            yield Token(" ".join(line[match.start() :].split()), number, is_comment=True)
+            yield LineToken(" ".join(line[match.start() :].split()), number, is_comment=True)
             return
         if match.lastgroup == "string":
-            yield Token(_plain(text), number)
+            yield LineToken(_plain(text), number)
             continue
-        yield Token(text, number, match.lastgroup == "word" and not text[0].isdigit())
+        yield LineToken(text, number, match.lastgroup == "word" and not text[0].isdigit())
 
 
 def _plain(written: str) -> str:
@@ -58,13 +58,13 @@ def _plain(written: str) -> str:
     return f'{prefix}"{body.replace(chr(92) + chr(39), chr(39)).replace(chr(92) + chr(34), chr(34))}"'
 
 
-def code_only(tokens: Sequence[Token]) -> list[Token]:
+def code_only(tokens: Sequence[LineToken]) -> list[LineToken]:
     return [each for each in tokens if not each.is_comment]
 
 
-def unformatted(tokens: Sequence[Token]) -> list[Token]:
+def unformatted(tokens: Sequence[LineToken]) -> list[LineToken]:
     """The tokens without those that formatters add and remove."""
-    found: list[Token] = []
+    found: list[LineToken] = []
     dropped = _wrapping(tokens)
     for place, each in enumerate(tokens):
         follower = next((tokens[next_one] for next_one in range(place + 1, len(tokens))), None)
@@ -76,7 +76,7 @@ def unformatted(tokens: Sequence[Token]) -> list[Token]:
     return found
 
 
-def _wrapping(tokens: Sequence[Token]) -> frozenset[int]:
+def _wrapping(tokens: Sequence[LineToken]) -> frozenset[int]:
     """Places of parentheses around a whole expression that continues on other lines."""
     dropped: set[int] = set()
     opened: list[int] = []
