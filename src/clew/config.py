@@ -479,7 +479,7 @@ def _table(said: dict[str, Any], type: type[_Toml], shown: str) -> _Toml:
     except msgspec.ValidationError as error:
         raise ConfigError(
             f"{shown}: {explained(error, type, said)}.",
-            hint="docs/configuration.md lists every table, every key and what it may say.",
+            hint="docs/configuration.md lists every table, every key and its values.",
         ) from error
 
 

@@ -55,6 +55,6 @@ class UsesQuery(msgspec.Struct, frozen=True, kw_only=True):
     tests: Annotated[
         bool | None,
         Meta(description="true: only uses in tests; false: none of them"),
-        Option(about="only uses in tests, or with --no-tests none of them"),
+        Option(about="only uses in tests; --no-tests: only uses outside of tests"),
     ] = None
     limit: Annotated[int, Meta(ge=1, le=500, description="Uses at most"), Option(metavar="N", default=40)] = 30

@@ -10,9 +10,10 @@ from xml.parsers import expat
 
 import msgspec
 
-from clew.errors import FormatError, InvalidArgument, NotFound
+from clew.errors import FormatError, NotFound
 from clew.formats.repeated_keys import repeated_key
 from clew.text.display import shortened
+from clew.workspace.file_argument import folder_refused
 from clew.workspace.find import files_below
 from clew.workspace.regular import TooLarge, contents
 
@@ -78,7 +79,7 @@ def source_at(place: Path) -> ImportSource:
 def _read(place: Path) -> bytes:
     try:
         if place.is_dir():
-            raise InvalidArgument(f"'{place}' is a folder.", hint="This format is one file: name it.")
+            raise folder_refused(place, "This format is one file: name it.")
         return contents(place, MOST_BYTES)
     except TooLarge as error:
         raise FormatError(

@@ -60,9 +60,7 @@ def check_size(pattern: str) -> None:
     if call := next(filter(None, (found[1] for found in _CALL.finditer(pattern))), None):
         raise PatternTooLarge(f"with `{call}`, which uses a group again, matching it may take all memory")
     if _at_worst(pattern) > MOST_NODES and _nodes(pattern) > MOST_NODES:
-        raise PatternTooLarge(
-            f"with its counts written out, those within others multiplied, it has more than {MOST_NODES:,} characters"
-        )
+        raise PatternTooLarge(f"with its repetitions written out, it has more than {MOST_NODES:,} characters")
 
 
 def _at_worst(pattern: str) -> int:

@@ -23,7 +23,7 @@ from clew.text.sentences import is_heading
 from clew.trace.find.requests import SearchQuery
 from clew.trace.find.texts import bare
 from clew.why import code_units
-from clew.why.target import FileArgument
+from clew.why.target import file_argument
 
 if TYPE_CHECKING:
     from clew.operation.call import Call
@@ -232,7 +232,7 @@ class ProjectSearch:
         if node is not None and node.kind is not NodeKind.MEMORY:
             yield _of_node(node)
         if "code" in self._kinds or "document" in self._kinds:
-            path = FileArgument(self._call, word).path
+            path = file_argument(self._call, word).path
             if path is not None:
                 yield FoundItem("file", path, path, path, exact=True)
         if "code" in self._kinds and " " not in word:

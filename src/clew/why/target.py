@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from clew.errors import ClewError, InvalidArgument, NotFound, OutsideProject
+from clew.errors import ClewError, InvalidArgument, NotFound
 from clew.formats.code.outline import Outline, Symbol, decoded, enclosing, outline_of
 from clew.graph.model import Node, NodeKind
 from clew.text.display import shortened
 from clew.trace.read.resolve import Resolver
+from clew.workspace.file_argument import FileArgument
 from clew.workspace.files import path_inside, read_bytes
 from clew.workspace.git import api as git
 from clew.workspace.paths import raw
@@ -109,10 +110,8 @@ def find_target(call: "Call", asked: str, until: float) -> Target:
             return found
     if (found := _deleted(call, text, until)) is not None:
         return found
-    file = FileArgument(call, text.removeprefix("file:"))
-    if text.startswith("file:"):
-        return _of_file(text, file.required())
-    near = f"{file.problem} " if file.problem else _near(call, text)
+    refusal = _refused_file(call, text)
+    near = f"{refusal.message} {refusal.hint} " if refusal is not None else _near(call, text)
     if unread:
         raise NotFound(f"Not known yet: nothing that was read so far is called '{shortened(text)}'.", hint=unread[0])
     without_git = f" {note}" if (note := git.unused(call.root)) else ""
@@ -151,53 +150,36 @@ def _node(call: "Call", text: str) -> Target | None:
     )
 
 
-class FileArgument:
-    """An argument that names a file of the project: its path, or the reason why it has none. A relative path is looked
-    up from the folder of a person who types it, then from the project's folder."""
+def file_argument(call: "Call", text: str) -> FileArgument:
+    """The file that an argument of a call names; a person's relative path begins in the folder of the command."""
+    return FileArgument(call.project.config.root, text, folder=call.folder if call.surface == "cli" else None)
 
-    def __init__(self, call: "Call", text: str) -> None:
-        self._call = call
-        self._text = text
-        self.path: str | None = None
-        """The file, relative to the project; None where there is none."""
-        self.problem = ""
-        """The reason for which nothing may be quoted from it; empty for a file that is not there."""
-        root = call.project.config.root.resolve()
-        for folder in (call.folder, root) if call.surface == "cli" else (root,):
-            try:
-                place = (folder / text).absolute()
-                if place.is_file():
-                    self.path = path_inside(root, str(place))
-                    return
-                if place.is_dir():
-                    self.problem = f"'{shortened(text)}' is a folder; name a file in it."
-            except OutsideProject:
-                self.problem = f"'{shortened(text)}' is outside of the project."
-            except (ClewError, OSError, ValueError):
-                continue
 
-    def shown(self) -> str | None:
-        """The path, if the text of the file may be quoted."""
-        if self.path is None:
-            return None
-        with self._call.project.context.lock.reading():
-            if not _is_hidden(self._call.project.config.root, self.path) and not is_ignored(
-                self._call.project, self.path
-            ):
-                return self.path
-        self.problem = f"'{shortened(self._text)}' is hidden or ignored by git, so nothing is quoted from it."
+def _quotable(call: "Call", file: FileArgument) -> str | None:
+    """The path of a file whose text may be quoted."""
+    if file.path is None:
         return None
+    root = call.project.config.root
+    with call.project.context.lock.reading():
+        if not _is_hidden(root, file.path) and not is_ignored(call.project, file.path):
+            return file.path
+    file.refusal = NotFound(
+        f"'{shortened(file.text)}' is hidden or ignored by git, so nothing is quoted from it.",
+        hint="Name a file of the project.",
+    )
+    return None
 
-    def required(self) -> str:
-        """The path of a file whose text may be quoted; NotFound, with the reason, for any other."""
-        path = self.shown()
-        if path is None:
-            absent = f"there is no file '{shortened(self._text)}' in this project."
-            raise NotFound(
-                f"Not known: {self.problem or absent}",
-                hint=f"{'' if self.problem else _near(self._call, self._text)}Name a file of the project.",
-            )
-        return path
+
+def _refused_file(call: "Call", text: str) -> ClewError | None:
+    """The reason why a text that names nothing else is no file to quote from; raised if it can only be a file."""
+    file = file_argument(call, text.removeprefix("file:"))
+    _quotable(call, file)
+    if text.startswith("file:"):
+        raise file.refusal or NotFound(
+            f"Not known: there is no file '{shortened(file.text)}' in this project.",
+            hint=f"{_near(call, file.text)}Name a file of the project.",
+        )
+    return file.refusal
 
 
 def _of_file(asked: str, path: str) -> Target:
@@ -210,7 +192,7 @@ def _path(call: "Call", text: str) -> Target | None:
 
 
 def _shown_file(call: "Call", text: str) -> str | None:
-    return FileArgument(call, text).shown()
+    return _quotable(call, file_argument(call, text))
 
 
 def is_ignored(project: "Project", path: str) -> bool:

@@ -61,7 +61,7 @@ def _first_on_line(text: str, start: int, after: int) -> Extent | None:
 
 
 def _no_operator(text: str, start: int, after: int) -> Extent | None:
-    """Dashes of Haskell: with another sign beside them they are an operator."""
+    """A comment of Haskell that begins with dashes; None if a sign beside them makes them an operator."""
     if start and (text[start - 1] == "-" or text[start - 1] in _OPERATOR_SIGNS):
         return None
     while text[after : after + 1] == "-":

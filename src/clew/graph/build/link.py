@@ -255,7 +255,7 @@ class Linker:
         return removed
 
     def _name(self, definition: Definition, *, present: bool) -> None:
-        """Note that a definition has its shorter name, or has it no more."""
+        """Add or remove the id of a definition under its short name."""
         ids = self._aliases.setdefault(definition.alias, {})
         if present:
             ids[definition.node.id] = None

@@ -129,7 +129,7 @@ def _misaligned(view: "MemoryView", text: str) -> AttackSign:
         check="content_misalign",
         detected=cosine < 0.0,
         score=round(cosine, 3),
-        evidence=(f"its two halves are {cosine:.2f} alike",),
+        evidence=(f"the similarity of its two halves is {cosine:.2f}",),
         action="quarantine" if cosine < 0.0 else "none",
     )
 

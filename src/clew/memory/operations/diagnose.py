@@ -47,7 +47,7 @@ class GetMemeticStatus(
         return memetic_status(call.project.memory.view(call, session_id=self.session_id))
 
 
-class GetGraphManifest(MemoryOperation, tool="get_graph_manifest", title="What this memory is"):
+class GetGraphManifest(MemoryOperation, tool="get_graph_manifest", title="Manifest of this memory"):
     """Describes the memory to an agent: how much is in it by kind and domain, which of the thirteen spaces are present,
     which types of links there are and what each layer does. For what wants attention call get_memetic_status."""
 

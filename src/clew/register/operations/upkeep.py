@@ -21,6 +21,7 @@ from clew.register.operations.fields import RegisterOperation, read_input, regis
 from clew.register.reading import locate
 from clew.register.requests import MergedFiles
 from clew.register.rules.validator import validate_register
+from clew.workspace.file_argument import folder_refused
 
 
 class MigrateRegister(
@@ -68,9 +69,7 @@ class BeginRegister(RegisterOperation, verb="req init", summary="make a new regi
                 hint="Name another place for this one with --output.",
             )
         if layout is RegisterLayout.SINGLE and place.is_dir():
-            raise InvalidArgument(
-                f"{place} is a folder.", hint=f"Name a file, such as {place / SINGLE}, or pass --layout directory."
-            )
+            raise folder_refused(place, f"Name a file, such as {place / SINGLE}, or pass --layout directory.")
         file = RegisterFile(place, layout=layout)
         register = msgspec.structs.replace(
             new_register(self.name, author_of(call), purpose=self.purpose), layout=layout

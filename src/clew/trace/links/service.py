@@ -28,7 +28,8 @@ from clew.trace.links.match.units import LinkUnit
 from clew.trace.links.requests import LinkRequest, SuggestionQuery, SuggestionSearch
 from clew.trace.links.results import AppliedLink, SuggestionPage
 from clew.trace.read.resolve import Resolver
-from clew.workspace.files import path_inside, read_bytes, resolve
+from clew.workspace.file_argument import FileArgument
+from clew.workspace.files import read_bytes
 
 if TYPE_CHECKING:
     from clew.trace.links.suggest import LinkSuggester
@@ -107,12 +108,7 @@ class LinkWriter:
         return requirement, (requirement.id, reference.labels)
 
     def _file(self, path: str) -> KnownFile:
-        real = resolve(self._config.root, path)
-        if not real.exists():
-            raise NotFound(f"There is no file '{path}'.", hint="Pass a path relative to the project's folder.")
-        if not real.is_file():
-            raise InvalidArgument(f"'{path}' is not a file.", hint="Pass the path of a file of tests or code.")
-        known = self._sources.files().get(path_inside(self._config.root, path))
+        known = self._sources.files().get(FileArgument(self._config.root, path).required())
         if known is None:
             raise Refused(
                 f"'{path}' is not a file of tests or code, so a link in it would not be read.",

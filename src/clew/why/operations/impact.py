@@ -16,7 +16,7 @@ from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver, Subject, subject_of
 from clew.trace.reports.impact import Affected, Impact, documented, impact
 from clew.trace.reports.suspect import suspects
-from clew.why.target import FileArgument
+from clew.why.target import file_argument
 from clew.why.users import User, not_seen, users
 
 _RESULTS = {"passed": "green", "failed": "red", "error": "red"}
@@ -47,7 +47,7 @@ def _subject(call: Call, text: str, source: str | None) -> Subject:
 
 def _source(call: Call, text: str) -> tuple[str | None, tuple[str, ...]]:
     """The source file that is meant, if it is one, and the limits of what is known of it."""
-    path = FileArgument(call, text).path
+    path = file_argument(call, text).path
     if path is None:
         return None, ()
     code = call.project.code

@@ -110,7 +110,7 @@ def _server_check(project: Project) -> HealthCheck:
     from clew.surfaces.cli.asking import SWITCH, VARIABLE, is_switched_off, server_of
 
     if is_switched_off():
-        return HealthCheck("server", True, f"not asked, as {VARIABLE} says; commands read the project themselves")
+        return HealthCheck("server", True, f"not asked, because {VARIABLE} is set; commands read the project")
     process, reason = server_of(str(project.config.root))
     if process is not None:
         return HealthCheck("server", True, f"process {process} answers commands that read, unless {SWITCH} is given")

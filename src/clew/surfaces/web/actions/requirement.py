@@ -112,7 +112,8 @@ def _edits(request: PageRequest, detail: RequirementDetail) -> Iterator[FieldEdi
 
 
 def _texts(request: PageRequest, detail: RequirementDetail) -> Iterator[FieldEdit]:
-    """The text below the fields, and sections such as the rationale. They have numbers: the last is removed first."""
+    """Edits of the text below the fields, and of sections such as the rationale. The last section is removed first,
+    because the ids of sections are their numbers."""
     with request.reading() as project:
         sections = sections_of_requirement(project, detail.id)
     removed: list[FieldEdit] = []

@@ -3,6 +3,7 @@
 from clew.errors import InvalidArgument
 from clew.graph.model import Node, NodeKind
 from clew.trace.edit.text.draft import DraftContext
+from clew.workspace.file_argument import folder_refused
 from clew.workspace.files import path_inside, resolve
 from clew.workspace.find import selects
 from clew.workspace.paths import is_glob
@@ -65,7 +66,7 @@ class FileChoice:
         wanted = file.strip()
         path = path_inside(self._root, wanted)
         if resolve(self._root, wanted).is_dir():
-            raise InvalidArgument(f"'{file}' is a folder.", hint="Name a file, such as spec/moved.md.")
+            raise folder_refused(file, "Name a file, such as spec/moved.md.")
         if not selects(self._root, self._selection, path):
             raise InvalidArgument(
                 f"'{path}' is not read as requirements, so the requirement would vanish from the graph.",
