@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 
@@ -18,7 +19,7 @@ from benchmarks.story import baseline
 from benchmarks.story.asking import Said
 from benchmarks.story.repository import Repository
 from benchmarks.story.score import Verdict, verdict
-from benchmarks.story.sets import QuestionSet, sets
+from benchmarks.story.sets import Kind, QuestionSet, sets
 from benchmarks.table import machine
 from benchmarks.workspace import REPOSITORY, BenchmarkFailed
 
@@ -44,6 +45,8 @@ lines, and of symbols that are there) and of `git grep` (all); belong: share of 
 belong to the key; wrong: answers that name another commit first than one that decided; net: found, where a wrong answer
 counts twice with nothing found; tokens: median; over: share of answers of more than 900 tokens; first s, warm ms:
 median on the clock."""
+ANCHORS = ("commits", "numbers", "tests", "places", "tags")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 MOST_TOKENS = 900
 ONE_HOUR = 3600
 
@@ -116,23 +119,30 @@ def _asked(repository: Repository) -> tuple[Said, ...]:
 
 def _print_tables(measured: Sequence[Measured]) -> None:
     print(", ".join(f"{name} {value}" for name, value in machine().items()))
-    rows = [_row(each.chosen.name, [each]) for each in measured]
-    groups = {"development": False, "held out": True}
-    rows += [
-        _row(name, part)
-        for name, is_held in groups.items()
+    halves = [
+        (name, part)
+        for name, is_held in (("development", False), ("held out", True))
         if (part := [each for each in measured if each.chosen.held_out is is_held])
     ]
-    widths = [max(len(row[column]) for row in (COLUMNS, *rows)) for column in range(len(COLUMNS))]
-    for row in (COLUMNS, *rows):
-        print(
-            "  ".join(cell.ljust(width) if not at else cell.rjust(width) for at, (cell, width) in _cells(row, widths))
-        )
-    print(f"\n{LEGEND}")
+    _print_table(COLUMNS, [*(_row(each.chosen.name, [each]) for each in measured), *(_row(*half) for half in halves)])
+    print(f"\n{LEGEND}\n\nShare of anchors found, by what they are, and of all anchors by kind of question:")
+    _print_table(("half", *ANCHORS, *KINDS), [_kinds_row(*half) for half in halves])
 
 
-def _cells(row: Sequence[str], widths: Sequence[int]) -> enumerate[tuple[str, int]]:
-    return enumerate(zip(row, widths, strict=True))
+def _print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(len(row[column]) for row in (columns, *rows)) for column in range(len(columns))]
+    for row in (columns, *rows):
+        cells = zip(row, widths, strict=True)
+        print("  ".join(cell.rjust(width) if at else cell.ljust(width) for at, (cell, width) in enumerate(cells)))
+
+
+def _kinds_row(name: str, measured: Sequence[Measured]) -> tuple[str, ...]:
+    verdicts = [each for part in measured for each in part.verdicts]
+    by_anchor = []
+    for anchor in ANCHORS:
+        wanted = [(each, item) for each in verdicts for item in getattr(each.question, anchor)]
+        by_anchor.append(percent(sum(item in each.found for each, item in wanted), len(wanted)))
+    return (name, *by_anchor, *(share([each for each in verdicts if each.question.kind == kind]) for kind in KINDS))
 
 
 def _row(name: str, measured: Sequence[Measured]) -> tuple[str, ...]:

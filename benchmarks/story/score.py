@@ -81,7 +81,7 @@ def _is_wrong(question: Question, text: str, repository: Repository) -> bool:
     named = repository.named(text)
     if not named:
         return False
-    right = [each for anchor in question.commits for each in anchor.split("|")]
+    right = _split((*question.commits, *question.first))
     positions = [place for each in right if (place := _position(each, text, repository)) is not None]
     return min(named.values()) < min(positions, default=len(text))
 
@@ -109,8 +109,8 @@ def _has_word(word: str, text: str) -> bool:
 
 def _shown(question: Question, text: str, repository: Repository) -> tuple[int, int]:
     """Commits, tests and places in an answer, and those of them that belong to the key."""
-    right = [each for anchor in question.commits for each in anchor.split("|")]
-    steps = [each for each in question.also if _COMMIT.fullmatch(each)]
+    right = _split(question.commits)
+    steps = [each for each in (*question.first, *question.also) if _COMMIT.fullmatch(each)]
     own = {each[:7] for each in (*right, *steps)}
     named = set(repository.named(text))
     asked = question.ask.rpartition(":")[0] if question.kind == "line" else ""
