@@ -132,6 +132,12 @@ def test_the_map_names_every_folder_of_the_source_and_nothing_else() -> None:
 
 
 # Verifies: REQ-o00007-F
+def test_the_page_on_architecture_is_short_besides_its_recipes() -> None:
+    found = sections((DOCS / "architecture.md").read_text(encoding="utf-8"), 2)
+    assert sum(len(text.split()) for heading, text in found.items() if not heading.startswith("Recipe")) <= 2000
+
+
+# Verifies: REQ-o00007-F
 def test_no_folder_of_the_source_holds_more_than_sixteen_modules() -> None:
     folders = {path.parent for path in (ROOT / "src").rglob("*.py")}
     assert {folder.name for folder in folders if len(list(folder.glob("[!_]*.py"))) > 16} == set()
