@@ -19,7 +19,7 @@ DEFINED = {
         "export const make = (a: string): number => a.length;\n"
         "export type Sound = {a: number};\n"
         "interface Loud { ring(): void }\n",
-        "Bell Bell.ring Bell.stop make Sound Loud",
+        "Bell Bell.size Bell.ring Bell.stop make Sound Sound.a Loud Loud.ring",
     ),
     "bell.js": (
         "exports.ring = (a) => {\n};\nfunction* rings() {}\nclass Bell { static make() {} }\n",

@@ -9,6 +9,7 @@ from clew.code.results import ShownSymbol, ShownUse, SymbolTests, UsesFound
 from clew.code.targets import is_local, symbols_meant
 from clew.derived.code_file import FiledSymbol
 from clew.errors import ClewError, NotFound
+from clew.formats.code.facts.model import NOT_INSTALLED
 from clew.formats.code.test_files import TestFiles, configured
 from clew.graph.code.binding.types import Ref
 from clew.graph.code.binding.uses import ONE_OF, Binder, Use, Uses
@@ -155,7 +156,9 @@ class CodeService:
                 "Uses that are made while the program runs are not seen."
             )
         record = self.keeper.file.record(symbol.path)
-        if record is not None and not record.facts.rules:
+        if record is not None and record.facts.flaw.endswith(NOT_INSTALLED):
+            notes.append(f"Uses in files of this language are not read: the package {record.facts.flaw}.")
+        elif record is not None and not record.facts.rules:
             notes.append("In this language uses are found by name only.")
         return notes
 

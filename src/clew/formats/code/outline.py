@@ -9,14 +9,15 @@ from clew.formats.code.components import script_of
 from clew.formats.code.declared_imports import package_of
 from clew.formats.code.definitions.bodiless import bodiless
 from clew.formats.code.definitions.scan import CLASS, Definition, definitions_in, masked
-from clew.formats.code.facts.model import CALLABLES, SCOPES, Facts, Outline, Reading, Symbol
+from clew.formats.code.facts.model import CALLABLES, NOT_INSTALLED, SCOPES, Facts, Outline, Reading, Symbol
 from clew.formats.code.imports import imports_of
 from clew.formats.code.languages import FAMILIES, Family, family_for
 
 __all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "is_source", "outline_of", "reading_of"]
 
-OUTLINE_VERSION = 7
+OUTLINE_VERSION = 8
 _PYTHON = (".py", ".pyi")
+SCRIPTS = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
 _LONGEST_HEAD = 200
 _LONGEST_ROW = 2_000
 _OWNED = re.compile(r"(\w+)(?:<[^<>()]*>)?::(~?\w+|operator\s*[^\s\w()]{1,3})\s*\(")
@@ -45,7 +46,23 @@ def reading_of(text: str, path: str) -> Reading:
             return reader.read(text, path)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             return Reading(_scanned(text, path, family), Facts(flaw=_flaw(error)))
+    if family is not None and family.name in ("script", "component") and path.endswith(SCRIPTS):
+        return _of_tree(text, path, family)
     return Reading(_scanned(text, path, family), Facts())
+
+
+def _of_tree(text: str, path: str, family: Family) -> Reading:
+    """What the grammar of a language makes of a file; a scan where the grammar is not installed."""
+    from clew.formats.code.script import reader
+    from clew.formats.code.trees.grammars import grammar, package_of_grammar
+
+    name = reader.grammar_of(path)
+    if grammar(name) is None:
+        return Reading(_scanned(text, path, family), Facts(flaw=f"{package_of_grammar(name)} {NOT_INSTALLED}"))
+    try:
+        return reader.read(text, path)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return Reading(_scanned(text, path, family), Facts(flaw=_flaw(error)))
 
 
 def _flaw(error: Exception) -> str:

@@ -28,7 +28,7 @@ expressions of a file are one, so that an answer is found once.
 | LITERAL | n | a value of a type that is built in |
 | COLLECTION | n e* | a container of a type that is built in, and what it holds: elements, keys and values, positions |
 | NUMBER | k | the literal number, in subscripts and positions |
-| FUNCTION | e | a function without a name, and what it returns |
+| FUNCTION | e e* | a function without a name: what it returns, then the declared types of its parameters |
 | NARROWED | e e | the first where it is a value of the type that the second is or holds |
 | DOTTED | n | what a literal names with dots from the root of the project |
 | FIXTURE | n s | what a test framework gives for the name of a parameter of a function s; -1 where a text names it |
@@ -37,6 +37,9 @@ expressions of a file are one, so that an answer is found once.
 | NOTHING | | the value that has no members |
 | ITERATED | e | an asynchronous element |
 | BOUND | e e | the second, called through a receiver, the first |
+| RECORD | n e ... | a value with named members of its own, and what each of them is |
+| ARGUMENT | e k e* | what a function takes at a position; the arguments of the call by position follow |
+| TYPEOF | e | where a type is written: that of a value |
 """
 
 from enum import IntEnum
@@ -75,9 +78,14 @@ class Op(IntEnum):
     NOTHING = 27
     ITERATED = 28
     BOUND = 29
+    RECORD = 30
+    ARGUMENT = 31
+    TYPEOF = 32
 
 
 UNKNOWN = 0
 """The place of the expression of which nothing is known."""
 MOST_OPERANDS = 12
 """Operands of a union or collection that are kept; the others are left out."""
+MOST_FIELDS = 60
+"""Members of a record that are kept."""

@@ -170,6 +170,8 @@ class SiteKind(IntEnum):
     """A module passes it on."""
 
 
+NOT_INSTALLED = "is not installed"
+"""The end of the flaw of a file whose grammar is in a package that is not there."""
 SITE_SIZE = 5
 """Numbers of one site in `Facts.sites`: line, column (both as the file has them, the column in characters from 0),
 kind, the symbol that contains it (-1 for none) and the expression that means what the name means."""

@@ -65,10 +65,18 @@ class Calls(TypesWritten):
             found = self.member(callee, "__call__")
             if found.members:
                 return self.called(self.accessed(found.members[0], callee), path, arguments)
-            return UNKNOWN
+            return self.called(self._call_of(callee), path, arguments) or UNKNOWN
         if isinstance(callee, Outside):
             return self._called_outside(callee, path, arguments)
         return () if isinstance(callee, Nothing) else UNKNOWN
+
+    def _call_of(self, value: Instance) -> Value:
+        """The functions that an interface says its values are."""
+        for above in self.order(value.of)[0]:
+            written = self.shape(above.of).value
+            if written:
+                return substitute(self.as_type(above.of.path, written), self.known_arguments(value, above))
+        return ()
 
     def _called_outside(self, callee: Outside, path: str, arguments: tuple[int, ...]) -> Value:
         own = callee.name.rpartition(".")[2]
@@ -93,7 +101,7 @@ class Calls(TypesWritten):
         if not names:
             return (Instance(callee.of),)
         known: dict[str, Value] = {}
-        made = self.member_of_class(callee.of, "__init__", Instance(callee.of))
+        made = self.member_of_class(callee.of, self.constructor_of(callee.of), Instance(callee.of))
         for member in made.members:
             own = self._own_names(callee.of, member.owner)
             for name, value in self._solved(member.ref, path, arguments).items():
@@ -101,6 +109,42 @@ class Calls(TypesWritten):
         if not any(name in known for name in names):
             return (Instance(callee.of),)
         return (Instance(callee.of, tuple(known.get(name, UNKNOWN) for name in names)),)
+
+    def constructor_of(self, of: Ref) -> str:
+        """The name of the method that gets the arguments of a constructor."""
+        rules = self.known_source(of.path).rules
+        return rules.constructor if rules is not None else "__init__"
+
+    def taken(self, callee: Type, place: int, path: str, arguments: tuple[int, ...]) -> Value:
+        """What a function takes at a position of its arguments."""
+        if isinstance(callee, Anonymous):
+            return callee.parameters[place] if place < len(callee.parameters) else UNKNOWN
+        if isinstance(callee, Class):
+            made = self.member_of_class(callee.of, self.constructor_of(callee.of), Instance(callee.of))
+            made_of = Instance(callee.of, callee.arguments)
+            found = (self.taken(Function(each.ref, made_of), place, path, arguments) for each in made.members)
+            return joined(*found) or UNKNOWN
+        if isinstance(callee, Nothing):
+            return ()
+        if isinstance(callee, Instance):
+            return joined(*(self.taken(each, place, path, arguments) for each in self._call_of(callee))) or UNKNOWN
+        if not isinstance(callee, Function):
+            return UNKNOWN
+        parameters = self.shape(callee.of).parameters
+        if place >= len(parameters) and parameters and parameters[-1].gathers == 1:
+            place = len(parameters) - 1
+        if place >= len(parameters) or not parameters[place].type:
+            return UNKNOWN
+        wanted = self.as_type(callee.of.path, parameters[place].type)
+        known: dict[str, Value] = {}
+        receiver = callee.receiver
+        if isinstance(receiver, Instance | Class) and (owner := self._owner(callee.of)) is not None:
+            known.update(self.known_arguments(receiver, owner))
+        if callee.arguments:
+            known.update(zip(self.shape(callee.of).type_parameters, callee.arguments, strict=False))
+        elif _has_parameters(wanted):
+            known = {**self._solved(callee.of, path, arguments), **known}
+        return substitute(wanted, known, receiver if isinstance(receiver, Instance | Class) else None)
 
     def _own_names(self, of: Ref, owner: Ancestor | None) -> dict[str, str]:
         """The type parameters of a class above by the names that they have in a class."""
@@ -126,7 +170,9 @@ class Calls(TypesWritten):
             known["Self"] = (Instance(receiver.of, receiver.arguments, receiver.is_receiver),)
         elif isinstance(receiver, ClassesAbove):
             known["Self"] = (Instance(receiver.of, (), True),)
-        if _has_parameters(found):
+        if function.arguments:
+            known.update(zip(self.shape(function.of).type_parameters, function.arguments, strict=False))
+        elif _has_parameters(found):
             known = {**self._solved(function.of, path, arguments), **known}
         return substitute(found, known, receiver if isinstance(receiver, Instance | Class) else None)
 
@@ -323,7 +369,10 @@ class Calls(TypesWritten):
             if parameter.default and all(isinstance(each, Nothing) for each in found):
                 found = UNKNOWN
         if parameter.gathers == 1:
-            return self.of_builtin("tuple", (found, (Outside("builtins.ellipsis"),)))
+            name = "tuple" if source.rules is None or source.rules.builtins == "builtins" else "Array"
+            return self.of_builtin(
+                name, (found, (Outside("builtins.ellipsis"),))[: 2 if name == "tuple" else 1], source
+            )
         if parameter.gathers == 2:
             return self.of_builtin("dict", (self.of_builtin("str"), found))
         return found
@@ -359,7 +408,7 @@ def _has_parameters(value: Value) -> bool:
             return True
         if isinstance(each, Instance | Class) and any(map(_has_parameters, each.arguments)):
             return True
-        if isinstance(each, Anonymous) and _has_parameters(each.returns):
+        if isinstance(each, Anonymous) and any(map(_has_parameters, (each.returns, *each.parameters))):
             return True
         if isinstance(each, Getter) and _has_parameters(each.gives):
             return True

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from clew.formats.code.facts.expressions import Op
 from clew.formats.code.facts.model import CLASS, Form, Shape
 from clew.graph.code.binding.library import PREFIX
-from clew.graph.code.binding.namespaces import Namespaces, Source
+from clew.graph.code.binding.namespaces import STATIC, Namespaces, Source
 from clew.graph.code.binding.types import (
     UNKNOWN,
     Anonymous,
@@ -186,7 +186,10 @@ class Classes(Namespaces):
             if skip:
                 skip = above.of != after
                 continue
-            number = self.known_source(above.of.path).members(above.of.symbol).get(name)
+            members = self.known_source(above.of.path).members(above.of.symbol)
+            number = members.get(STATIC + name) if isinstance(through, Class) else None
+            if number is None:
+                number = members.get(name)
             if number is not None:
                 return Found((Member(Ref(above.of.path, number), above, through),), False)
         return Found((), is_open)
@@ -262,6 +265,8 @@ def _names_in(value: Value) -> Iterator[str]:
                 yield from _names_in(argument)
         elif isinstance(each, Anonymous):
             yield from _names_in(each.returns)
+            for parameter in each.parameters:
+                yield from _names_in(parameter)
 
 
 def substituted(values: tuple[Value, ...], known: Substitution) -> tuple[Value, ...]:
@@ -291,7 +296,8 @@ def _substitute(each: Type, known: Substitution, receiver: Type | None) -> Value
             arguments = tuple(substitute(argument, known, receiver) for argument in each.arguments)
             return (each._replace(arguments=arguments),)
     elif isinstance(each, Anonymous):
-        return (Anonymous(substitute(each.returns, known, receiver)),)
+        parameters = tuple(substitute(parameter, known, receiver) for parameter in each.parameters)
+        return (Anonymous(substitute(each.returns, known, receiver), parameters),)
     elif isinstance(each, Getter):
         return (Getter(substitute(each.gives, known, receiver)),)
     return (each,)

@@ -6,7 +6,7 @@ from typing import TypeVar
 from clew.derived.code_file import CodeFile
 from clew.formats.code.facts.expressions import UNKNOWN as NO_EXPRESSION
 from clew.formats.code.facts.expressions import Op
-from clew.formats.code.facts.model import CALLABLES, CLASS, MEMBER, Form
+from clew.formats.code.facts.model import CALLABLES, CLASS, MEMBER, METHOD, PROPERTY, Form
 from clew.graph.code.aliases import Aliases
 from clew.graph.code.binding.calls import Calls
 from clew.graph.code.binding.classes import Member, substitute
@@ -24,15 +24,19 @@ from clew.graph.code.binding.types import (
     ModuleValue,
     Nothing,
     Outside,
+    RecordValue,
     Ref,
     Type,
     TypeParameter,
     Value,
     joined,
 )
+from clew.graph.code.binding.types_written import builtins_of
 
 _DEEPEST = 70
 """Evaluations inside of each other; a deeper one is unknown."""
+_MOST_WAITED = 4
+"""Results of results that waiting goes through."""
 _MOST_INCOMPLETE = 400
 """Evaluations in a circle after which their answers are kept as they are, so that a circle is not gone round for
 ever."""
@@ -67,6 +71,8 @@ class Evaluator(Calls):
     def _evaluate(self, key: tuple[str, int]) -> Value:
         source = self.known_source(key[0])
         parts = source.expression(key[1])
+        if parts[0] == Op.RECORD:
+            return (RecordValue(*key),)
         return _EVALUATED[parts[0]](self, source, parts)
 
     def as_type(self, path: str, expression: int) -> Value:
@@ -124,17 +130,36 @@ class Evaluator(Calls):
                     found += self.named(value.paths, source.name(parts[2]), source)
                 elif isinstance(value, Outside):
                     found += self.of_library(f"{value.name}.{source.name(parts[2])}")
+                elif isinstance(value, RecordValue):
+                    found += self._own_member(value, source.name(parts[2]))
                 else:
                     found += [each.ref for each in self.member(value, source.name(parts[2])).members]
             return tuple(dict.fromkeys(found))
         return ()
+
+    def _own_member(self, record: RecordValue, name: str) -> tuple[Named, ...]:
+        """The method that a literal itself defines under a name."""
+        source = self.known_source(record.path)
+        parts = source.expression(self._field_of(record, name))
+        if parts[0] == Op.DEFINITION and source.symbol(parts[1]).kind in (METHOD, PROPERTY):
+            return (Ref(record.path, parts[1]),)
+        return ()
+
+    def _field_of(self, record: RecordValue, name: str) -> int:
+        """The expression that a literal gives a name."""
+        source = self.known_source(record.path)
+        _, *parts = source.expression(record.expression)
+        for at in range(0, len(parts), 2):
+            if source.name(parts[at]) == name:
+                return parts[at + 1]
+        return NO_EXPRESSION
 
     def of_global(self, source: Source, name: str) -> tuple[Named, ...]:
         """The meanings of a name that a file uses and does not define above: defined later, of its package, or built
         in."""
         paths = source.rules.around(source.path, self) if source.rules is not None else (source.path,)
         found = tuple(dict.fromkeys(each for path in paths for each in self.in_file(path, name)))
-        return found or self.of_library(f"builtins.{name}")
+        return found or self.of_library(f"{builtins_of(source)}.{name}")
 
     def definition(self, named: Named) -> Value:
         """The value of a definition where its name is read."""
@@ -192,6 +217,8 @@ class Evaluator(Calls):
             return joined(*(self.definition(each) for each in self.of_library(f"{value.name}.{name}")))
         if isinstance(value, Nothing):
             return ()
+        if isinstance(value, RecordValue):
+            return self.value(value.path, self._field_of(value, name))
         if name == "__class__" and isinstance(value, Instance):
             return (Class(value.of, value.arguments, value.is_receiver),)
         if isinstance(value, TypeParameter):
@@ -328,9 +355,9 @@ class Evaluator(Calls):
 
     def positions(self, value: Instance) -> tuple[Value, ...] | None:
         """The values at the positions of a tuple of fixed length; None for any other value."""
-        if value.of.path != PREFIX + "builtins" or not value.arguments:
+        if not value.of.path.startswith(PREFIX) or not value.arguments:
             return None
-        if self.known_source(value.of.path).symbol(value.of.symbol).name != "tuple":
+        if self.known_source(value.of.path).symbol(value.of.symbol).name not in ("tuple", "Tuple"):
             return None
         if len(value.arguments) == 2 and value.arguments[1] == (Outside("builtins.ellipsis"),):
             return None
@@ -348,7 +375,8 @@ class Evaluator(Calls):
                 found.append(self.member_value(each, fields[place]) if place < len(fields) else ())
                 continue
             elements = self._iterated(each)
-            found.append(self.of_builtin("list", (elements,)) if place < 0 else elements)
+            rest = "list" if builtins_of(source) == "builtins" else "Array"
+            found.append(self.of_builtin(rest, (elements,), source) if place < 0 else elements)
         return joined(*found)
 
     def _fields(self, value: Instance) -> list[str]:
@@ -367,6 +395,8 @@ class Evaluator(Calls):
                 return (Instance(value.of),)
             arguments = tuple(self.as_type(source.path, each) for each in given)
             return (Class(value.of, arguments),)
+        if isinstance(value, Function):
+            return (value._replace(arguments=tuple(self.as_type(source.path, each) for each in given)),)
         if isinstance(value, Instance):
             index = source.expression(given[0]) if given else (Op.UNKNOWN,)
             if index[0] == Op.LITERAL and source.name(index[1]) == "slice" and value.of.path.startswith(PREFIX):
@@ -394,7 +424,15 @@ class Evaluator(Calls):
         return joined(*found)
 
     def _awaited(self, source: Source, parts: tuple[int, ...]) -> Value:
-        return self.awaited(self.value(source.path, parts[1]))
+        value = self.value(source.path, parts[1])
+        if source.rules is None or not source.rules.flattens:
+            return self.awaited(value)
+        for _ in range(_MOST_WAITED):
+            given = {each: self.argument_of(each, "Awaitable") for each in value}
+            if not any(given.values()):
+                break
+            value = joined(*(inner[0] if inner else (each,) for each, inner in given.items()))
+        return value
 
     def awaited(self, value: Value) -> Value:
         found: list[Value] = []
@@ -436,14 +474,19 @@ class Evaluator(Calls):
         return (ClassesAbove(Ref(source.path, parts[1]), bool(parts[2])),)
 
     def _literal(self, source: Source, parts: tuple[int, ...]) -> Value:
-        return self.of_builtin(source.name(parts[1]))
+        return self.of_builtin(source.name(parts[1]), (), source)
 
     def _collection(self, source: Source, parts: tuple[int, ...]) -> Value:
         arguments = tuple(self.value(source.path, each) for each in parts[2:])
-        return self.of_builtin(source.name(parts[1]), arguments)
+        return self.of_builtin(source.name(parts[1]), arguments, source)
 
     def _function(self, source: Source, parts: tuple[int, ...]) -> Value:
-        return (Anonymous(self.value(source.path, parts[1])),)
+        parameters = tuple(self.as_type(source.path, each) for each in parts[2:])
+        return (Anonymous(self.value(source.path, parts[1]), parameters),)
+
+    def _argument(self, source: Source, parts: tuple[int, ...]) -> Value:
+        callees = self.value(source.path, parts[1])
+        return joined(*(self.taken(each, parts[2], source.path, parts[3:]) for each in callees))
 
     def _narrowed(self, source: Source, parts: tuple[int, ...]) -> Value:
         before = self.value(source.path, parts[1])
@@ -464,6 +507,10 @@ class Evaluator(Calls):
             if isinstance(each, Instance) and (fixed := self.positions(each)) is not None:
                 for position in fixed:
                     yield from self._classes_in(position)
+            elif isinstance(each, Instance) and (tested := self.argument_of(each, "Predicate")) is not None:
+                # What a function that tells types apart says about its argument.
+                for one in tested[0] if tested else ():
+                    yield Class(one.of, one.arguments) if isinstance(one, Instance) else one
             else:
                 yield each
 
@@ -524,4 +571,6 @@ _EVALUATED: dict[int, Callable[[Evaluator, Source, tuple[int, ...]], Value]] = {
     Op.NOTHING: Evaluator._none,
     Op.ITERATED: Evaluator._asynchronous,
     Op.BOUND: Evaluator._unknown,
+    Op.ARGUMENT: Evaluator._argument,
+    Op.TYPEOF: Evaluator._unknown,
 }

@@ -8,6 +8,7 @@ the project, and so are its results.
 from functools import cache
 
 from clew.formats.code.facts.model import Reading
+from clew.graph.code.binding import script_library
 
 PREFIX = "\0"
 """The beginning of the paths of these modules."""
@@ -402,7 +403,7 @@ _OTHER_NAMES = {
 def library_module(name: str) -> str | None:
     """The path of the stub of a module; None for a module without one."""
     name = _SAME.get(name, name)
-    return PREFIX + name if name in _MODULES else None
+    return PREFIX + name if name in _MODULES or name in script_library.MODULES else None
 
 
 def other_name(name: str) -> str:
@@ -415,6 +416,11 @@ def other_name(name: str) -> str:
 @cache
 def described(path: str) -> Reading:
     """The record of a module of the library."""
+    name = path.removeprefix(PREFIX)
+    if name in script_library.MODULES:
+        from clew.formats.code.script import reader
+
+        return reader.read(script_library.MODULES[name], path)
     from clew.formats.code.python.reader import read
 
-    return read(_MODULES[path.removeprefix(PREFIX)], path)
+    return read(_MODULES[name], path)

@@ -5,13 +5,15 @@ from collections.abc import Iterable
 
 from clew.derived.code_file import CodeFile, Record
 from clew.formats.code.facts.expressions import Expression
-from clew.formats.code.facts.model import MODULE, SITE_SIZE, WHOLE, How, Imported, Shape, Symbol
+from clew.formats.code.facts.model import MODULE, SITE_SIZE, WHOLE, Form, How, Imported, Shape, Symbol
 from clew.graph.code.aliases import Aliases
 from clew.graph.code.binding.library import PREFIX, described, library_module, other_name
 from clew.graph.code.binding.rules import LanguageRules, Module
 from clew.graph.code.binding.rules_of import rules_of
 from clew.graph.code.binding.types import ModuleValue, Outside, Ref
 
+STATIC = "static "
+"""The beginning of the name of a member of the class itself, where its instances have one of the same name."""
 _DEEPEST_IMPORT = 24
 """Modules through which one name is followed."""
 
@@ -63,8 +65,16 @@ class Source:
             self._members = {}
             for number, symbol in enumerate(self.symbols):
                 if symbol.parent >= 0:
-                    self._members.setdefault(symbol.parent, {}).setdefault(symbol.name, number)
+                    members = self._members.setdefault(symbol.parent, {})
+                    before = members.setdefault(symbol.name, number)
+                    if before != number and self._is_static(before) != self._is_static(number):
+                        instance, static = (number, before) if self._is_static(before) else (before, number)
+                        members[symbol.name] = instance
+                        members[STATIC + symbol.name] = static
         return self._members.get(of, {})
+
+    def _is_static(self, number: int) -> bool:
+        return bool(self.shape(number).form & Form.STATIC)
 
     def imports(self, alias: str) -> list[int]:
         """The imports of a name that hold for the whole file."""
@@ -195,7 +205,7 @@ class Namespaces:
         if path is None or not numbers:
             return (Outside(name),)
         symbol = source.symbol(numbers[-1]) if source is not None else None
-        if symbol is None or symbol.kind not in ("class", "function"):
+        if symbol is None or symbol.kind not in ("class", "function", "type"):
             return (Outside(name),)
         return (Ref(path, numbers[-1]),)
 

@@ -13,6 +13,10 @@ _PACKAGE = "__init__.py"
 
 class PythonRules:
     name = "python"
+    builtins = "builtins"
+    constructor = "__init__"
+    related = False
+    flattens = False
 
     def module(self, imported: Imported, path: str, files: Files) -> Module:
         name = imported.module

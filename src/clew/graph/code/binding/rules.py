@@ -45,6 +45,14 @@ for a module that is none of the project's."""
 class LanguageRules(Protocol):
     name: str
     """As in `Facts.rules`."""
+    builtins: str
+    """The described module of what every file knows."""
+    constructor: str
+    """The method that gets the arguments of a constructor."""
+    related: bool
+    """Whether using a member is using those of its name in the classes above, which it stands for."""
+    flattens: bool
+    """Whether waiting for something gives its last result, and for anything else that itself."""
 
     def module(self, imported: Imported, path: str, files: Files) -> Module:
         """The module that an import in the file `path` names, without the name that is taken out of it. With `How.TOP`

@@ -2,8 +2,9 @@
 
 from clew.graph.code.binding.python_rules import PythonRules
 from clew.graph.code.binding.rules import LanguageRules
+from clew.graph.code.binding.script_rules import ScriptRules
 
-_RULES: dict[str, LanguageRules] = {rules.name: rules for rules in (PythonRules(),)}
+_RULES: dict[str, LanguageRules] = {rules.name: rules for rules in (PythonRules(), ScriptRules())}
 
 
 def rules_of(name: str) -> LanguageRules | None:

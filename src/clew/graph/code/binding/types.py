@@ -34,12 +34,23 @@ class Function(NamedTuple):
 
     of: Ref
     receiver: "Type | None" = None
+    arguments: tuple["Value", ...] = ()
+    """What its type parameters stand for, where the call says it."""
 
 
 class Anonymous(NamedTuple):
     """A callable of which only the result is known."""
 
     returns: "Value"
+    parameters: tuple["Value", ...] = ()
+    """The types that it takes, as far as they are declared."""
+
+
+class RecordValue(NamedTuple):
+    """A value with named members of its own: the literal or type that writes them."""
+
+    path: str
+    expression: int
 
 
 class Getter(NamedTuple):
@@ -88,6 +99,7 @@ Type = (
     | Class
     | Function
     | Anonymous
+    | RecordValue
     | Getter
     | ModuleValue
     | ClassesAbove

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from clew.formats.code.facts.expressions import UNKNOWN as NO_EXPRESSION
 from clew.formats.code.facts.expressions import Op
 from clew.formats.code.facts.model import CLASS
-from clew.graph.code.binding.classes import Classes
+from clew.graph.code.binding.classes import Classes, substitute
 from clew.graph.code.binding.library import PREFIX, other_name
 from clew.graph.code.binding.namespaces import Named, Source
 from clew.graph.code.binding.types import (
@@ -15,6 +15,7 @@ from clew.graph.code.binding.types import (
     Class,
     Instance,
     Outside,
+    RecordValue,
     Ref,
     TypeParameter,
     Unknown,
@@ -89,8 +90,8 @@ class TypesWritten(Classes):
             if ref == Ref(PREFIX + "builtins", 1):
                 return classes_of(arguments[0]) if arguments else UNKNOWN
             return (Instance(ref, arguments),)
-        # An alias with type parameters: they stand for themselves.
-        return self._type_of(ref, depth)
+        names = self.shape(ref).type_parameters
+        return substitute(self._type_of(ref, depth), dict(zip(names, arguments, strict=False)))
 
     def _special(self, named: Outside, source: Source, given: tuple[int, ...], depth: int) -> Value:
         """A name that the project does not define, with the types in the brackets after it."""
@@ -126,11 +127,11 @@ class TypesWritten(Classes):
         return NOTHING
 
     def _literal_type(self, source: Source, number: int, depth: int) -> Value:
-        return self.of_builtin(source.name(source.expression(number)[1]))
+        return self.of_builtin(source.name(source.expression(number)[1]), (), source)
 
-    def of_builtin(self, name: str, arguments: tuple[Value, ...] = ()) -> Value:
-        """A value of a type that is built in."""
-        found = self.of_library(f"typing.{name}" if name == "Generator" else f"builtins.{name}")
+    def of_builtin(self, name: str, arguments: tuple[Value, ...] = (), source: Source | None = None) -> Value:
+        """A value of a type that is built into the language of a file."""
+        found = self.of_library(f"typing.{name}" if name == "Generator" else f"{builtins_of(source)}.{name}")
         return tuple(Instance(each, arguments) if isinstance(each, Ref) else Outside(name) for each in found)
 
     def _parameter_type(self, source: Source, number: int, depth: int) -> Value:
@@ -138,6 +139,21 @@ class TypesWritten(Classes):
 
     def _receiver_type(self, source: Source, number: int, depth: int) -> Value:
         return (Instance(Ref(source.path, source.expression(number)[1]), (), True),)
+
+    def _function_type(self, source: Source, number: int, depth: int) -> Value:
+        returns, *parameters = (self._type(source.path, each, depth + 1) for each in source.expression(number)[1:])
+        return (Anonymous(returns, tuple(parameters)),)
+
+    def _record_type(self, source: Source, number: int, depth: int) -> Value:
+        return (RecordValue(source.path, number),)
+
+    def _type_of_value(self, source: Source, number: int, depth: int) -> Value:
+        return self.value(source.path, source.expression(number)[1])
+
+    def _collection_type(self, source: Source, number: int, depth: int) -> Value:
+        _, name, *given = source.expression(number)
+        arguments = tuple(self._type(source.path, each, depth + 1) for each in given)
+        return self.of_builtin(source.name(name), arguments, source)
 
     def _variable_type(self, source: Source, number: int, depth: int) -> Value:
         values = source.facts.variables[source.expression(number)[1]]
@@ -147,6 +163,11 @@ class TypesWritten(Classes):
         """Any other expression whose value is a class, such as a call."""
         found = self.value(source.path, number)
         return joined(*((_instance_of(each) if isinstance(each, Class) else UNKNOWN) for each in found)) or UNKNOWN
+
+
+def builtins_of(source: Source | None) -> str:
+    """The described module of what every file of a language knows."""
+    return source.rules.builtins if source is not None and source.rules is not None else "builtins"
 
 
 def _instance_of(each: Class) -> Value:
@@ -180,4 +201,8 @@ _WRITTEN: dict[int, Callable[[TypesWritten, Source, int, int], Value]] = {
     Op.SELF_CLASS: TypesWritten._receiver_type,
     Op.VARIABLE: TypesWritten._variable_type,
     Op.CALL: TypesWritten._value_type,
+    Op.COLLECTION: TypesWritten._collection_type,
+    Op.FUNCTION: TypesWritten._function_type,
+    Op.RECORD: TypesWritten._record_type,
+    Op.TYPEOF: TypesWritten._type_of_value,
 }

@@ -10,7 +10,7 @@ from clew.formats.code.facts.model import CALLABLES, CLASS, MODULE, Form, SiteKi
 from clew.graph.code.aliases import Aliases
 from clew.graph.code.binding.evaluate import Evaluator
 from clew.graph.code.binding.library import PREFIX
-from clew.graph.code.binding.namespaces import Named, Source
+from clew.graph.code.binding.namespaces import STATIC, Named, Source
 from clew.graph.code.binding.types import Class, Instance, ModuleValue, Outside, Ref, TypeParameter, Unknown
 
 EXACT, BY_NAME, ONE_OF = "exact", "name", "one of"
@@ -55,6 +55,7 @@ class Binder(Evaluator):
     def __init__(self, file: CodeFile, aliases: Aliases | None = None) -> None:
         super().__init__(file, aliases)
         self._uses: dict[Ref, Uses] = {}
+        self._related: dict[Ref, frozenset[Ref]] = {}
 
     def uses_of(self, target: Ref, check: Callable[[], None] = lambda: None) -> Uses:
         known = self._uses.get(target)
@@ -79,7 +80,7 @@ class Binder(Evaluator):
                         names.append(alias)
                 for line, column, kind, inside, expression in source.sites(name):
                     refs = self.meant(source, expression, SiteKind(kind))
-                    if target in refs:
+                    if target in refs or any(self._are_related(target, each) for each in refs):
                         exact[Use(source.path, line, column, SiteKind(kind), EXACT, inside)] = None
                     elif not refs and name == symbol.name and self._is_loose(source, expression, kind):
                         loose.append(Use(source.path, line, column, SiteKind(kind), BY_NAME, inside))
@@ -106,9 +107,48 @@ class Binder(Evaluator):
             return self._by_dots(source, parts)
         if parts[0] == Op.FIXTURE:
             return self._fixture(source, source.name(parts[1]))
-        if kind == SiteKind.ARGUMENT:
+        if kind == SiteKind.ARGUMENT and parts[0] == Op.MEMBER and not self._has_typed_literals(source):
             return self._field(source, parts)
         return self.refer(source.path, expression)
+
+    @staticmethod
+    def _has_typed_literals(source: Source) -> bool:
+        return source.rules is not None and source.rules.related
+
+    # Members that stand for each other
+
+    def _are_related(self, target: Ref, other: Named) -> bool:
+        """Whether a member of a class or interface stands for another, as what implements it does."""
+        if not isinstance(other, Ref):
+            return False
+        own = self._standing_for(target)
+        return bool(own) and not own.isdisjoint(self._standing_for(other))
+
+    def _standing_for(self, ref: Ref) -> frozenset[Ref]:
+        """A member with those of its name in all classes above; empty for all else, and where the language says that
+        only the receiver's own class counts."""
+        known = self._related.get(ref)
+        if known is None:
+            known = self._related[ref] = self._found_above(ref)
+        return known
+
+    def _found_above(self, ref: Ref) -> frozenset[Ref]:
+        source = self.known_source(ref.path)
+        symbol = source.symbol(ref.symbol)
+        if source.rules is None or not source.rules.related or symbol.parent < 0:
+            return frozenset()
+        if source.symbol(symbol.parent).kind != CLASS or symbol.name == source.rules.constructor:
+            return frozenset()
+        is_static = self.shape(ref).form & Form.STATIC
+        found = {ref}
+        for above in self.order(Ref(ref.path, symbol.parent))[0][1:]:
+            members = self.known_source(above.of.path).members(above.of.symbol)
+            number = (members.get(STATIC + symbol.name) if is_static else None) or members.get(symbol.name)
+            if number is not None and not above.of.path.startswith(PREFIX):
+                other = Ref(above.of.path, number)
+                if self.shape(other).form & Form.STATIC == is_static:
+                    found.add(other)
+        return frozenset(found)
 
     def _by_dots(self, source: Source, parts: tuple[int, ...]) -> tuple[Named, ...]:
         name = source.name(parts[1])
@@ -219,6 +259,11 @@ class Binder(Evaluator):
                 continue
             parent = Ref(other.path, other.parent)
             if not self.is_class(parent):
+                continue
+            if self._standing_for(ref):
+                if self._are_related(target, ref):
+                    for line in (other.at, *other.also):
+                        yield Use(other.path, line, 0, SiteKind.OVERRIDE, EXACT, other.parent)
                 continue
             for above in self.order(parent)[0][1:]:
                 if self.known_source(above.of.path).members(above.of.symbol).get(symbol.name) is not None:
