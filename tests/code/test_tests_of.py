@@ -24,7 +24,7 @@ def make() -> Horn:
 def found(root: Path, files: Mapping[str, str], target: str) -> results.SymbolTests:
     with opened(root, {"horn.py": HORN, **files}) as project:
         project.code.ensure()
-        return project.uses.tests_of(project.uses.resolve(target)[0])
+        return project.uses.tests_of(project.uses.meaning(target).found[0])
 
 
 def lines(tests: results.SymbolTests) -> list[tuple[str, str, int, tuple[str, ...]]]:

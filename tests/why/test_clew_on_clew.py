@@ -31,8 +31,8 @@ def test_every_file_leads_to_a_requirement_and_a_test(servers: Servers, project:
         assert not is_error, text
         found = {each["name"]: each.get("facts", []) for each in data["sections"]}
         asked = [fact["text"] for fact in found["asked_for_by"] if "REQ-" in fact["text"]]
-        if not asked or not found["proved_by"]:
-            lacking.append((name, len(asked), len(found["proved_by"])))
+        if not asked or not found["tested_by"]:
+            lacking.append((name, len(asked), len(found["tested_by"])))
     assert lacking == []
 
 

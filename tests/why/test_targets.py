@@ -189,14 +189,14 @@ def code(tmp_path: Path) -> Path:
     [
         ("lib/bell.h", "app/main.c"),
         ("src/build/Bell.java::Bell", "src/Door.java imports Bell"),
-        ("pack/__init__.py::Rope", "pack/pull.py imports Rope"),
+        ("pack/__init__.py::Rope", "annotation: def pull(rope: Rope)"),
         ("js/rope.js::Rope2", "js/use.js imports Rope2"),
         ("rs/src/bell.rs::Tone", "rs/src/lib.rs imports Tone"),
         ("ring", "app/main.c"),
     ],
 )
 def test_what_uses_code_is_told_in_many_languages(servers: Servers, code: Path, target: str, user: str) -> None:
-    assert user in told(sections(servers, code, target)["depends_on_it"])
+    assert user in told(sections(servers, code, target)["used_by"])
 
 
 SCRIPTS = {
@@ -250,14 +250,14 @@ def scripts(tmp_path: Path) -> Path:
 def test_names_of_a_configuration_and_components_lead_to_files(
     servers: Servers, scripts: Path, target: str, user: str
 ) -> None:
-    assert user in told(sections(servers, scripts, target)["depends_on_it"])
+    assert user in told(sections(servers, scripts, target)["used_by"])
 
 
 # Verifies: REQ-d00363-G
 def test_functions_of_a_component_are_found_and_an_edited_configuration_counts(servers: Servers, scripts: Path) -> None:
     assert "function strike" in told(sections(servers, scripts, "src/Door.vue:7")["what"])
     (scripts / "tsconfig.base.json").write_text('{"compilerOptions": {"paths": {"~/*": ["./elsewhere/*"]}}}\n')
-    assert "src/Door.vue imports" not in told(sections(servers, scripts, "src/lib/bell.ts")["depends_on_it"])
+    assert "src/Door.vue imports" not in told(sections(servers, scripts, "src/lib/bell.ts")["used_by"])
 
 
 # Verifies: REQ-d00363-G
@@ -276,16 +276,16 @@ def test_a_configuration_is_read_once_however_many_inherit_from_it() -> None:
 
 # Verifies: REQ-d00363-H
 def test_imports_that_lead_nowhere_are_told_where_they_may_mean_the_target(servers: Servers, scripts: Path) -> None:
-    said = told(sections(servers, scripts, "src/lib/bell.ts")["depends_on_it"])
+    said = told(sections(servers, scripts, "src/lib/bell.ts")["used_by"])
     assert "src/Door.vue imports ring" in said
     assert "Not resolved, and may mean it: '~/lib/bell' in tool/main.js:2" in said
-    assert "Not resolved" not in told(sections(servers, scripts, "src/lib/database.ts")["depends_on_it"])
-    said = told(sections(servers, scripts, "packages/gate/made/hinge.ts")["depends_on_it"])
+    assert "Not resolved" not in told(sections(servers, scripts, "src/lib/database.ts")["used_by"])
+    said = told(sections(servers, scripts, "packages/gate/made/hinge.ts")["used_by"])
     assert "Not resolved, and may mean it: '@house/gate/hinge' in packages/yard/index.ts:3" in said
     # Names that begin so are known to their own package only.
-    said = told(sections(servers, scripts, "packages/gate/src/bolt.ts")["depends_on_it"])
+    said = told(sections(servers, scripts, "packages/gate/src/bolt.ts")["used_by"])
     assert "packages/yard/index.ts imports" not in said
-    assert "Imports are not read in this language." in told(sections(servers, scripts, "go/bell.go")["depends_on_it"])
+    assert "Imports are not read in this language." in told(sections(servers, scripts, "go/bell.go")["used_by"])
 
 
 # Verifies: REQ-d00363-D
@@ -295,4 +295,4 @@ def test_what_is_written_comes_before_what_only_declares_it(servers: Servers, co
 
 # Verifies: REQ-d00363-E
 def test_an_import_that_two_files_could_be_meant_by_leads_nowhere(servers: Servers, code: Path) -> None:
-    assert "Not known" in told(sections(servers, code, "one/same.h")["depends_on_it"])
+    assert "Not known" in told(sections(servers, code, "one/same.h")["used_by"])

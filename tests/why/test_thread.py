@@ -12,8 +12,19 @@ from tests.why.histories import Repository, many_commits, plain, specified
 
 from clew.text.tokens import estimate_tokens
 
-RANKS = {"stated": 0, "recorded": 1, "inferred": 2}
-ORDER = ["what", "asked_for_by", "made_by", "versions", "decided", "proved_by", "open_changes", "authors"]
+RANKS = {"stated": 0, "exact": 0, "recorded": 1, "index": 1, "run": 1, "inferred": 2, "name": 2}
+ORDER = [
+    "what",
+    "asked_for_by",
+    "made_by",
+    "versions",
+    "decided",
+    "used_by",
+    "tested_by",
+    "proved_by",
+    "open_changes",
+    "authors",
+]
 
 
 @pytest.fixture
@@ -87,7 +98,7 @@ def test_context_keeps_its_budget_and_begins_with_obligations(servers: Servers, 
     assert estimate_tokens(text) <= 1_500
     names = [each["name"] for each in data["sections"]]
     assert (names[0], names[-1]) == ("asked_for_by", "excerpt")
-    assert names.index("decided") < names.index("proved_by") < names.index("excerpt")
+    assert names.index("decided") < names.index("tested_by") < names.index("excerpt")
 
 
 # Verifies: REQ-d00364-A, REQ-d00364-B
@@ -104,7 +115,7 @@ def test_a_requirement_that_moved_to_another_file_keeps_its_versions(servers: Se
 # Verifies: REQ-d00364-C
 def test_a_result_from_before_the_change_says_so(servers: Servers, project: Path) -> None:
     os.utime(project / "reports" / "junit.xml", (1_600_000_000, 1_600_000_000))
-    assert "before this change" in told(sections(servers, project, "src/warn.py::warn")["proved_by"])
+    assert "before this change" in told(sections(servers, project, "src/warn.py::warn")["tested_by"])
 
 
 STAMPED = (
@@ -115,7 +126,7 @@ STAMPED = (
 # Verifies: REQ-d00364-C
 def test_a_report_is_as_old_as_it_says_or_as_its_commit(servers: Servers, project: Path) -> None:
     def result() -> str:
-        return told(sections(servers, project, "src/warn.py::warn")["proved_by"])
+        return told(sections(servers, project, "src/warn.py::warn")["tested_by"])
 
     # A clone gives every file the time of the clone, and the report was committed long after the code.
     assert "passed (2023-11-18" in result()
@@ -133,10 +144,10 @@ def test_executed_lines_are_told_with_their_age(servers: Servers, project: Path)
     files = '{"src/warn.py": {"executed_lines": [5, 6], "missing_lines": [10]}}'
     meta = '{"version": "7.0", "timestamp": "2023-11-16T00:00:00+00:00"}'
     (project / "reports" / "coverage.json").write_text(f'{{"meta": {meta}, "files": {files}}}')
-    lines = told(sections(servers, project, "src/warn.py:6")["proved_by"])
+    lines = told(sections(servers, project, "src/warn.py:6")["tested_by"])
     assert "1 of 1 line executed by the tests (2023-11-16" in lines
     assert "before this change" in lines
-    assert "2 of 3 lines executed" in told(sections(servers, project, "src/warn.py")["proved_by"])
+    assert "2 of 3 lines executed" in told(sections(servers, project, "src/warn.py")["tested_by"])
 
 
 # Verifies: REQ-d00360-G
@@ -202,9 +213,12 @@ def test_a_history_that_is_not_read_yet_says_how_far_it_is(servers: Servers, tmp
 def test_symbols_are_linked_and_edits_are_seen_at_once(servers: Servers, project: Path) -> None:
     user = project / "src" / "user.py"
     user.write_text("from warn import helper\nimport nowhere\n\n\ndef use():\n    return helper()\n")
-    assert "src/user.py imports helper" in told(sections(servers, project, "src/warn.py::helper")["depends_on_it"])
+    found = sections(servers, project, "src/warn.py::helper")["used_by"]["facts"]
+    assert ("call in use: return helper()", "src/user.py:6", "exact") in {
+        (fact["text"], fact["place"], fact["basis"]) for fact in found
+    }
     user.write_text("def use():\n    return 3\n")
-    assert "src/user.py" not in told(sections(servers, project, "src/warn.py::helper")["depends_on_it"])
+    assert "call in use" not in told(sections(servers, project, "src/warn.py::helper")["used_by"])
     assert "function use" in told(sections(servers, project, "use")["what"])
 
 

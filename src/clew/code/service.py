@@ -1,12 +1,12 @@
 """The service for questions about source code: who uses a symbol."""
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from clew.code.requests import UsesQuery
 from clew.code.results import ShownSymbol, ShownUse, SymbolTests, UsesFound
-from clew.code.targets import is_local, symbols_meant
+from clew.code.targets import Meaning, meaning_of, said_outside
 from clew.derived.code_file import FiledSymbol
 from clew.errors import ClewError, NotFound
 from clew.formats.code.facts.model import NOT_INSTALLED
@@ -49,9 +49,13 @@ class CodeService:
         """Another text whenever answers may differ."""
         return str(self.keeper.file.writes())
 
-    def resolve(self, target: str) -> list[FiledSymbol]:
-        """The symbols that a text may mean, the likeliest first."""
-        return symbols_meant(self.keeper.file, target)
+    def meaning(self, target: str) -> Meaning:
+        """The symbols that a text may mean, among the files as they were read last."""
+        with self._lock:
+            return meaning_of(self._bound(), target, self._is_aside)
+
+    def _is_aside(self, symbol: FiledSymbol) -> bool:
+        return symbol.is_test or self.tests.holds(symbol.path) or self.is_foreign(symbol.path)
 
     def uses_of(self, symbol: FiledSymbol, check: Callable[[], None] = lambda: None) -> Uses:
         """All uses of a symbol."""
@@ -70,30 +74,25 @@ class CodeService:
 
     def find_uses(self, query: UsesQuery, *, offset: int = 0, check: Callable[[], None] = lambda: None) -> UsesFound:
         notes = self.keeper.ensure()
-        found = self.resolve(query.target)
+        meaning = self.meaning(query.target)
+        found, symbol = meaning.found, meaning.symbol
         if not found:
             raise NotFound(
                 f"Not known: no definition in this project is called '{shortened(query.target)}'.",
-                hint=" ".join((*notes, "Name it as NAME, Class.name, FILE::name or FILE:LINE.")),
-            )
-        best = [each for each in found if self._rank(each) == self._rank(found[0])]
-        definitions = tuple(self._defined(each, found, check) for each in found[:_MOST_DEFINITIONS])
-        if len(best) > 1 and "::" not in query.target:
-            return UsesFound(
-                None,
-                definitions=definitions,
-                notes=(
-                    *notes,
-                    f"'{shortened(query.target)}' has {counted(len(found), 'definition')}: name one of them.",
+                hint=" ".join(
+                    (*notes, *said_outside(meaning), "Name it as NAME, Class.name, FILE::name or FILE:LINE.")
                 ),
             )
-        symbol = found[0]
+        definitions = tuple(self._defined(each, found, check) for each in found[:_MOST_DEFINITIONS])
+        if symbol is None:
+            counts = f"'{shortened(query.target)}' has {counted(len(found), 'definition')}: name one of them."
+            return UsesFound(None, definitions=definitions, notes=(*notes, *said_outside(meaning), counts))
         uses = self.uses_of(symbol, check)
-        wanted, generated = self._selected(uses.uses, symbol, query)
+        wanted, generated = self.selected(uses.uses, symbol, query)
         shown = wanted[offset : offset + query.limit]
         return UsesFound(
             shown_symbol(symbol),
-            tuple(self._shown(shown)),
+            tuple(self.shown(shown)),
             len(wanted),
             uses.unbound,
             len(uses.one_of),
@@ -104,17 +103,12 @@ class CodeService:
             truncated=offset + len(shown) < len(wanted),
         )
 
-    def _rank(self, symbol: FiledSymbol) -> tuple[bool, bool]:
-        """The order in which definitions are meant. Definitions of one rank are equally likely; tests and definitions
-        inside functions come last."""
-        return symbol.is_test, is_local(self.keeper.file, symbol)
-
-    def _defined(self, symbol: FiledSymbol, found: list[FiledSymbol], check: Callable[[], None]) -> ShownSymbol:
+    def _defined(self, symbol: FiledSymbol, found: Sequence[FiledSymbol], check: Callable[[], None]) -> ShownSymbol:
         if len(found) == 1:
             return shown_symbol(symbol)
         return shown_symbol(symbol, len(self.uses_of(symbol, check).uses))
 
-    def _selected(self, uses: Iterable[Use], symbol: FiledSymbol, query: UsesQuery) -> tuple[list[Use], int]:
+    def selected(self, uses: Iterable[Use], symbol: FiledSymbol, query: UsesQuery) -> tuple[list[Use], int]:
         """The uses that are asked for, nearest first, and how many are in files that nobody writes by hand."""
         kinds = frozenset(query.kind)
         bases = frozenset(query.basis)
@@ -162,7 +156,8 @@ class CodeService:
             notes.append("In this language uses are found by name only.")
         return notes
 
-    def _shown(self, uses: Iterable[Use]) -> Iterable[ShownUse]:
+    def shown(self, uses: Iterable[Use]) -> Iterator[ShownUse]:
+        """Uses with their lines and the symbols around them."""
         lines: dict[str, list[str]] = {}
         for use in uses:
             if use.path not in lines:

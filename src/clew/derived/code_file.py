@@ -260,14 +260,14 @@ class CodeFile:
         return next((each for each in self.symbols_of(path) if each.qualname == qualname), None)
 
     def named(self, name: str, limit: int = 50) -> list[FiledSymbol]:
-        """The symbols of this name, alone or qualified; declarations without a body come after definitions, tests
-        last."""
+        """The symbols of this name, alone or with the names around it, those without names around it first;
+        declarations of what is written elsewhere after the others, tests last."""
         tail = name.rpartition(".")[2]
         same = [each for each in self._defining(tail) if each.name == tail or each.qualname == name]
-        found = [each for each in same if each.qualname == name] or [each for each in same if each.name == name]
-        if not found and "." in name:
+        found = same if "." not in name else [each for each in same if each.qualname == name]
+        if not found:
             found = [each for each in same if f".{each.qualname}".endswith(f".{name}")]
-        found.sort(key=lambda each: (each.is_test, each.path.endswith(STUBS), each.path, each.line))
+        found.sort(key=lambda each: (each.is_test, _is_stub(each), each.qualname != name, each.path, each.line))
         return found[:limit]
 
     def all_symbols(self) -> Iterator[FiledSymbol]:
@@ -360,6 +360,10 @@ class CodeFile:
         with self._file.reading_latest() as connection:
             rows = connection.execute(query, values).fetchall()
             return [FiledImport(*row) for row in self._file.checked(rows)]
+
+
+def _is_stub(symbol: FiledSymbol) -> bool:
+    return symbol.path.endswith(STUBS)
 
 
 def _whole(module: str, name: str) -> str:

@@ -5,6 +5,7 @@
 | stated | somebody wrote it down about this very thing: a citation, a marker, an id in a commit message, a memory |
 | recorded | git or a test report holds it |
 | inferred | it follows from something else: inheritance from what is around, a mention, an import |
+| exact, index, run, name | a use in code, with its own basis as `find_uses` gives it |
 
 Inside a section, what is inferred never comes before what is stated.
 """
@@ -14,10 +15,11 @@ from typing import Literal
 
 import msgspec
 
+from clew.operation.budget import Budget, fits
 from clew.text.terminal import coloured
 
-Basis = Literal["stated", "recorded", "inferred"]
-_RANKS: dict[str, int] = {"stated": 0, "recorded": 1, "inferred": 2}
+Basis = Literal["stated", "exact", "recorded", "index", "run", "inferred", "name"]
+_RANKS: dict[str, int] = {"stated": 0, "exact": 0, "recorded": 1, "index": 1, "run": 1, "inferred": 2, "name": 2}
 
 
 class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -46,6 +48,7 @@ class Thread(msgspec.Struct, frozen=True):
     truncated: bool = False
 
 
+_MOST_FACTS = 5
 EXCERPT = "excerpt"
 TITLES = {
     "reason": "Reason",
@@ -58,6 +61,9 @@ TITLES = {
     "open_changes": "Open changes",
     "authors": "Authors of its lines",
     "depends_on_it": "Depends on it",
+    "used_by": "Used by",
+    "tested_by": "Tested by",
+    "definitions": "Definitions of this name",
     EXCERPT: "Text",
 }
 
@@ -69,6 +75,23 @@ def section(name: str, facts: Iterable[Fact], *, absent: str, note: str = "", mo
     if not found:
         return EvidenceSection(name, note=f"{absent} {note}".strip())
     return EvidenceSection(name, tuple(found[:most]), note, max(len(found) - most, 0))
+
+
+def thinned(thread: Thread, max_tokens: int) -> Thread:
+    """The thread within a budget: every section gives up its least facts, before one gives up all."""
+    budget = Budget.of(max_tokens)
+    for most in (_MOST_FACTS, 4, 3, 2, 1):
+        if fits(msgspec.to_builtins(thread), budget):
+            return thread
+        thread = msgspec.structs.replace(
+            thread, sections=tuple(_with_most(each, most) for each in thread.sections), truncated=True
+        )
+    return thread
+
+
+def _with_most(section: EvidenceSection, most: int) -> EvidenceSection:
+    left_out = max(len(section.facts) - most, 0)
+    return msgspec.structs.replace(section, facts=section.facts[:most], more=section.more + left_out)
 
 
 def as_text(thread: Thread) -> str:

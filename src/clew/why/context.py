@@ -13,7 +13,10 @@ from clew.why.answer import EXCERPT, TITLES, EvidenceSection, Fact, Thread, as_t
 from clew.why.inquiry import Inquiry
 from clew.why.thread import thread_of
 
-_ORDER = ("asked_for_by", "decided", "open_changes", "proved_by", "depends_on_it", "what", "made_by")
+_ORDER = (
+    *("definitions", "asked_for_by", "decided", "open_changes", "used_by", "tested_by", "proved_by", "depends_on_it"),
+    *("what", "made_by"),
+)
 _LONGEST_EXCERPT = 60
 _INDENT = 1
 """Tokens that the beginning of a line of an excerpt takes."""

@@ -4,12 +4,14 @@ word."""
 import os
 import re
 import time
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from clew.derived.code_file import STUBS
 from clew.derived.history import Commit, CommitHistory
 from clew.derived.history_reader import DEADLINE_SECONDS, HistoryProgress
+from clew.formats.code.outline import Symbol, holds_code
 from clew.graph.code.region import CodeRegion
 from clew.graph.model import Node, NodeKind
 from clew.text.display import one_line
@@ -55,6 +57,12 @@ class Inquiry:
         return max(round(self.left), 1)
 
     @property
+    def is_code(self) -> bool:
+        """True if the target is a file of source code, or a part of one."""
+        target = self.target
+        return target.node is None and target.path is not None and holds_code(target.path)
+
+    @property
     def graph(self) -> "Graph":
         return self.project.graph
 
@@ -74,6 +82,20 @@ class Inquiry:
         """The outlines of source files, read as far as there was time."""
         self.notes += self.project.code.ensure(self.left)
         return self.project.symbols
+
+    @cached_property
+    def symbols(self) -> Sequence[Symbol]:
+        """The definitions in the target's file."""
+        path = self.target.path
+        if path is None or self.text is None or not holds_code(path):
+            return ()
+        _ = self.code
+        return self.project.code.file.symbols_of(path) or self.text.outline.symbols
+
+    def has_rules(self, path: str) -> bool:
+        """True if names in a file are bound by the rules of its language."""
+        record = self.project.code.file.record(path)
+        return record is not None and bool(record.facts.rules)
 
     @cached_property
     def text(self) -> TargetText | None:

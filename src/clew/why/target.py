@@ -4,16 +4,19 @@ import difflib
 import posixpath
 import re
 import time
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from clew.derived.code_file import FiledSymbol
 from clew.errors import ClewError, InvalidArgument, NotFound
-from clew.formats.code.outline import Outline, Symbol, decoded, enclosing, outline_of
+from clew.formats.code.outline import Outline, Symbol, decoded, enclosing, holds_code, outline_of
 from clew.graph.model import Node, NodeKind
-from clew.text.display import shortened
+from clew.text.display import counted, shortened
 from clew.trace.read.resolve import Resolver
 from clew.workspace.file_argument import FileArgument
 from clew.workspace.files import path_inside, read_bytes
@@ -21,6 +24,7 @@ from clew.workspace.git import api as git
 from clew.workspace.paths import raw
 
 if TYPE_CHECKING:
+    from clew.code.targets import Meaning
     from clew.operation.call import Call
     from clew.project import Project
 
@@ -40,7 +44,7 @@ _HELP = "Name a file, FILE:LINE, FILE:START-END, a symbol, an id or a commit. `c
 class Target(msgspec.Struct, frozen=True, kw_only=True):
     asked: str
     kind: str
-    """file, lines, symbol, commit, memory, section, spec, change, deleted file, or the kind of a node."""
+    """file, lines, symbol, name, commit, memory, section, spec, change, deleted file, or the kind of a node."""
     name: str
     title: str = ""
     path: str | None = None
@@ -52,6 +56,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     commit: str | None = None
     others: tuple[str, ...] = ()
     """Other meanings of the name."""
+    definitions: tuple[FiledSymbol, ...] = ()
+    """The definitions of a name that may mean several; it is a target of kind `name` then."""
 
     @property
     def place(self) -> str:
@@ -62,12 +68,18 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.path}:{self.first}" + (f"-{self.last}" if self.last > self.first else "")
 
 
-class TargetText(msgspec.Struct, frozen=True):
-    """A file as it lies in the folder."""
+class TargetText:
+    """A file as it is in the folder."""
 
-    data: bytes
-    lines: tuple[str, ...]
-    outline: Outline
+    def __init__(self, data: bytes, path: str) -> None:
+        self.data = data
+        self._text, self._path = decoded(data), path
+        lines = self._text.split("\n")
+        self.lines = tuple(lines[:-1] if lines[-1] == "" else lines)
+
+    @cached_property
+    def outline(self) -> Outline:
+        return outline_of(self._text, self._path)
 
 
 def read_text(project: "Project", path: str) -> TargetText | None:
@@ -81,9 +93,7 @@ def read_text(project: "Project", path: str) -> TargetText | None:
         return None
     if _is_hidden(root, real):
         return None
-    text = decoded(data)
-    lines = text.split("\n")
-    return TargetText(data, tuple(lines[:-1] if lines[-1] == "" else lines), outline_of(text, path))
+    return TargetText(data, path)
 
 
 def _is_hidden(root: Path, path: str) -> bool:
@@ -96,26 +106,28 @@ def find_target(call: "Call", asked: str, until: float) -> Target:
     text = asked.strip()
     if not text or "\0" in text:
         raise InvalidArgument(f"'{shortened(asked)}' names nothing.", hint=_HELP)
-    for find in (_memory, _node, _path, _lines, _named, _commit_id):
+    code = (partial(_lines, until=until), partial(_named, until=until))
+    for find in (_memory, _node, _path, *code, _commit_id, _memory_id, _section):
         if (found := find(call, text)) is not None:
             return found
-    for find in (_memory_id, _section):
-        if (found := find(call, text)) is not None:
-            return found
-    found, unread = _symbol(call, text, until)
+    found, limits = _symbol(call, text, until)
     if found is not None:
         return found
-    for find in (_revision, _spec):
+    for find in (_revision, _spec, partial(_deleted, until=until)):
         if (found := find(call, text)) is not None:
             return found
-    if (found := _deleted(call, text, until)) is not None:
-        return found
+    raise _unknown(call, text, limits)
+
+
+def _unknown(call: "Call", text: str, limits: "_Limits") -> NotFound:
     refusal = _refused_file(call, text)
-    near = f"{refusal.message} {refusal.hint} " if refusal is not None else _near(call, text)
-    if unread:
-        raise NotFound(f"Not known yet: nothing that was read so far is called '{shortened(text)}'.", hint=unread[0])
+    near = f"{refusal.message} {refusal.hint} " if refusal is not None else limits.outside or _near(call, text)
+    if limits.unread:
+        return NotFound(
+            f"Not known yet: nothing that was read so far is called '{shortened(text)}'.", hint=limits.unread[0]
+        )
     without_git = f" {note}" if (note := git.unused(call.root)) else ""
-    raise NotFound(
+    return NotFound(
         f"Not known: nothing in this project is called '{shortened(text)}'.", hint=f"{near}{_HELP}{without_git}"
     )
 
@@ -204,7 +216,9 @@ def is_ignored(project: "Project", path: str) -> bool:
     return git.toplevel(root) is not None and bool(git.ignored(root, [raw(path)]))
 
 
-def _lines(call: "Call", text: str) -> Target | None:
+def _lines(call: "Call", text: str, until: float) -> Target | None:
+    from clew.code.targets import symbol_at
+
     match = _LINES.fullmatch(text.removeprefix("lines:"))
     path = _shown_file(call, match["path"]) if match else None
     if match is None or path is None:
@@ -219,8 +233,9 @@ def _lines(call: "Call", text: str) -> Target | None:
             hint=f"Lines are counted from 1; `clew why {path}` tells about the file.",
         )
     assert content is not None  # noqa: S101 - it has lines
-    around = enclosing(content.outline.symbols, first, last)
-    symbol = around[-1] if around else None
+    symbols = symbols_of(call.project, path, content, until)
+    around = enclosing(symbols, first, last)
+    symbol = (symbol_at(symbols, first) if first == last else None) or (around[-1] if around else None)
     title = content.lines[first - 1].strip()[:120] if first == last else ""
     return Target(
         asked=text,
@@ -234,22 +249,48 @@ def _lines(call: "Call", text: str) -> Target | None:
     )
 
 
-def _named(call: "Call", text: str) -> Target | None:
+def symbols_of(project: "Project", path: str, content: TargetText, until: float) -> Sequence[Symbol]:
+    """The definitions in a file, as they are kept; read from the text where they are not kept yet."""
+    if not holds_code(path):
+        return ()
+    project.code.ensure(_left(until))
+    return project.code.file.symbols_of(path) or content.outline.symbols
+
+
+def _left(until: float) -> float:
+    return max(until - time.monotonic(), 0.0)
+
+
+def _named(call: "Call", text: str, until: float) -> Target | None:
     match = _NAMED.fullmatch(text.removeprefix("symbol:"))
     path = _shown_file(call, match["path"]) if match else None
     content = read_text(call.project, path) if path is not None else None
     if match is None or path is None or content is None:
         return None
+    symbols = symbols_of(call.project, path, content, until)
     name = match["name"].replace("::", ".")
-    symbols = content.outline.symbols
-    found = [each for each in symbols if each.qualname == name] or [each for each in symbols if each.name == name]
-    if not found:
+    found = _of_meaning(call, text, call.project.uses.meaning(f"{path}::{name}"))
+    if found is None:
         close = difflib.get_close_matches(name, [each.qualname for each in symbols], n=3)
         raise NotFound(
             f"Not known: {path} defines no '{shortened(name)}'.",
             hint=f"Did you mean {', '.join(close)}?" if close else f"`clew why {path}` tells about the file.",
         )
-    return _of_symbol(text, path, found[0])
+    return found
+
+
+def _of_meaning(call: "Call", asked: str, meaning: "Meaning") -> Target | None:
+    """The symbol that is meant, or all of the name where several are meant as much; None where there is none."""
+    symbol = meaning.symbol
+    readable = [each for each in meaning.found if read_text(call.project, each.path) is not None]
+    if symbol is not None and symbol in readable:
+        others = tuple(f"{each.path}:{each.at}" for each in readable if each != symbol)
+        return _of_symbol(asked, symbol.path, symbol, others[:_MOST_CANDIDATES])
+    if not readable:
+        return None
+    count = counted(len(readable), "definition")
+    notes = f"{count} in this project" + "".join(f"; imported from {each} as well" for each in meaning.outside[:3])
+    return Target(asked=asked, kind="name", name=asked, title=notes, definitions=tuple(readable))
 
 
 def _of_symbol(asked: str, path: str, symbol: Symbol, others: tuple[str, ...] = ()) -> Target:
@@ -277,21 +318,22 @@ def _revision(call: "Call", text: str) -> Target | None:
     return None if commit is None else Target(asked=text, kind="commit", name=commit[:12], commit=commit)
 
 
-def _symbol(call: "Call", text: str, until: float) -> tuple[Target | None, tuple[str, ...]]:
-    """The symbol of a name, and notes on the limits of the search while files are still being read."""
+class _Limits(NamedTuple):
+    """The reasons for which a name may not be found."""
+
+    unread: tuple[str, ...] = ()
+    outside: str = ""
+
+
+def _symbol(call: "Call", text: str, until: float) -> tuple[Target | None, _Limits]:
+    from clew.code.targets import said_outside
+
     if " " in text or "/" in text:
-        return None, ()
-    unread = call.project.code.ensure(max(until - time.monotonic(), 0.0))
-    name = text.removeprefix("symbol:").removesuffix("()").replace("::", ".")
-    found = call.project.code.file.named(name, _MOST_CANDIDATES + 1)
-    for first in found:
-        content = read_text(call.project, first.path)
-        symbols = content.outline.symbols if content is not None else ()
-        symbol = next((each for each in symbols if each.qualname == first.qualname), None)
-        if symbol is not None:
-            others = tuple(f"{each.path}:{each.line}" for each in found if each is not first)
-            return _of_symbol(text, first.path, symbol, others[:_MOST_CANDIDATES]), ()
-    return None, unread
+        return None, _Limits()
+    unread = call.project.code.ensure(_left(until))
+    meaning = call.project.uses.meaning(text)
+    outside = "".join(f"{each} " for each in said_outside(meaning))
+    return _of_meaning(call, text, meaning), _Limits(unread, outside)
 
 
 def _section(call: "Call", text: str) -> Target | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clew.derived.history import Commit
+from clew.formats.code.facts.model import SCOPES
 from clew.graph.model import EdgeKind, NodeKind
 from clew.operation.call import Call
 from clew.text.display import counted, one_line
@@ -15,10 +16,13 @@ from clew.why.answer import EvidenceSection, Fact, Thread, section
 from clew.why.inquiry import Inquiry, commit_line, day, references_in
 from clew.why.sections.asked import TargetCitations, asked
 from clew.why.sections.decided import decided, memory_lines
+from clew.why.sections.definitions import definitions
 from clew.why.sections.dependants import dependants
 from clew.why.sections.made import around, commits_of, made
 from clew.why.sections.pending import pending
 from clew.why.sections.proved import proved
+from clew.why.sections.tested import tested_by
+from clew.why.sections.used import used_by
 from clew.why.sections.versions import versions
 from clew.why.story.chain import REVERTS
 
@@ -44,6 +48,8 @@ def thread_of(inquiry: Inquiry) -> Thread:
         sections: tuple[EvidenceSection, ...] = (section("what", memory_lines(inquiry), absent="Not known."),)
     elif target.commit is not None:
         sections = commit_sections(inquiry, target.commit)
+    elif target.definitions:
+        sections = (definitions(inquiry),)
     else:
         sections = _sections(inquiry)
     if target.others:
@@ -77,10 +83,13 @@ def _sections(inquiry: Inquiry) -> tuple[EvidenceSection, ...]:
             history.made_by,
             versions(inquiry),
             remembered,
-            proved(inquiry, cited),
+            *(
+                (used_by(inquiry), tested_by(inquiry, cited))
+                if inquiry.is_code
+                else (proved(inquiry, cited), dependants(inquiry))
+            ),
             pending(inquiry, requirements),
             history.authors,
-            dependants(inquiry),
         )
     return tuple(each for each in found if each is not None)
 
@@ -97,12 +106,13 @@ def _what(inquiry: Inquiry) -> Iterator[Fact]:
     if target.node is not None:
         yield from _of_node(inquiry)
         return
-    symbols = inquiry.text.outline.symbols if inquiry.text is not None else ()
+    symbols = inquiry.symbols
     if target.kind == "deleted file":
         yield Fact("a file that is no longer there", "recorded", target.path or "")
     elif target.kind == "file":
         lines = len(inquiry.text.lines) if inquiry.text is not None else 0
         outer = [each for each in symbols if each.parent < 0]
+        outer = [each for each in outer if each.kind in SCOPES] or outer
         names = ", ".join(each.name for each in outer[:8]) + (", …" if len(outer) > 8 else "")
         defines = f", defines {names}" if outer else ""
         yield Fact(f"a file of {counted(lines, 'line')}{defines}", "recorded", target.path or "")
@@ -110,7 +120,7 @@ def _what(inquiry: Inquiry) -> Iterator[Fact]:
             yield Fact(f"it says of itself: {first}", "stated", f"{target.path}:1")
     elif target.symbol is not None:
         symbol = target.symbol
-        place = f"{target.path}:{symbol.line}"
+        place = f"{target.path}:{symbol.at}"
         inside = "in " if target.kind == "lines" else ""
         yield Fact(f"{inside}{symbol.kind} {symbol.qualname}: {one_line(symbol.head, 120)}", "recorded", place)
         if symbol.parent >= 0:

@@ -11,10 +11,9 @@ import msgspec
 from clew.formats.code.imports import READ
 from clew.formats.code.languages import family_for
 from clew.graph.code.region import PREFIX, CodeRegion
-from clew.graph.model import EdgeKind, NodeKind
+from clew.graph.model import EdgeKind
 from clew.graph.walk import Walk
 from clew.text.display import counted
-from clew.why.sections.proved import is_test_name
 
 if TYPE_CHECKING:
     from clew.project import Project
@@ -40,7 +39,7 @@ def users(project: "Project", path: str, farthest: int = FARTHEST) -> Iterator[U
     for layer in walk.layers(farthest):
         for step in layer:
             name = step.id.removeprefix(PREFIX)
-            tests = is_test_name(name) or any(node.kind is NodeKind.TEST for node in graph.memory.nodes_in_file(name))
+            tests = project.uses.tests.holds(name)
             yield User(name, step.own.removeprefix(PREFIX), tests, walk.depth)
 
 

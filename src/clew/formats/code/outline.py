@@ -3,6 +3,7 @@
 # Implements: REQ-d00363
 
 import re
+from collections.abc import Sequence
 
 from clew.formats.code.comments import tokens
 from clew.formats.code.components import script_of
@@ -13,7 +14,7 @@ from clew.formats.code.facts.model import CALLABLES, NOT_INSTALLED, SCOPES, Fact
 from clew.formats.code.imports import imports_of
 from clew.formats.code.languages import FAMILIES, Family, family_for
 
-__all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "is_source", "outline_of", "reading_of"]
+__all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "holds_code", "outline_of", "reading_of"]
 
 OUTLINE_VERSION = 8
 _PYTHON = (".py", ".pyi")
@@ -122,20 +123,20 @@ def _head(rows: list[str], found: Definition) -> str:
     return rows[found.line - 1][:_LONGEST_HEAD] if found.line <= len(rows) else ""
 
 
-def enclosing(symbols: tuple[Symbol, ...], first: int, last: int) -> list[Symbol]:
+def enclosing(symbols: Sequence[Symbol], first: int, last: int) -> list[Symbol]:
     """The symbols that hold all of these lines, the outermost first."""
     found = [each for each in symbols if each.line <= first and each.end_line >= last]
     # Inside of a function, a line belongs to the function and not to the attribute that it assigns.
     return [each for each in found if each.kind in SCOPES or not _is_in_function(each, symbols)]
 
 
-def _is_in_function(symbol: Symbol, symbols: tuple[Symbol, ...]) -> bool:
+def _is_in_function(symbol: Symbol, symbols: Sequence[Symbol]) -> bool:
     return any(
         each.kind in CALLABLES and each.line <= symbol.line and each.end_line >= symbol.end_line for each in symbols
     )
 
 
-def is_source(path: str) -> bool:
-    """True if functions and classes can be found in files with this name."""
+def holds_code(path: str) -> bool:
+    """True if definitions in such a file can be found."""
     family: Family | None = family_for(path)
-    return family is not None and bool(family.blocks)
+    return family is not None and (bool(family.blocks) or family.name == "component")

@@ -10,7 +10,11 @@ from collections.abc import Callable, Iterable
 CONFIGS = ("pyproject.toml", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg")
 """Files of the project's folder that may name folders of tests."""
 
-_FOLDER = re.compile(r"(?:^|/)(?:tests?|__tests__|__mocks__|spec|specs|e2e|src/(?:test|integrationTest|androidTest))/")
+_FOLDER = re.compile(
+    r"(?:^|/)(?:tests?|__tests__|__mocks__|e2e|src/(?:test|integrationTest|androidTest))/"
+    r"|(?:^|/)specs?/.*\.(?:rb|cr|lua|php|coffee|[cm]?[jt]sx?)$"
+)
+"""In other languages a folder called `specs` holds specifications, or the code for them."""
 _OWN = re.compile(r"^(?:t|xt)/")
 """Folders of tests at the top of a project only."""
 _NAME = re.compile(
@@ -18,7 +22,6 @@ _NAME = re.compile(
     r"|[^/]*[._-](?:test|spec|tests)\.\w+|[^/]*_spec\.rb"
     r"|[^/]*(?:Test|Tests|TestCase|Spec|IT)\.(?:java|kt|scala|groovy|cs|php|swift)|[^/]*\.t)$"
 )
-_NO_CODE = re.compile(r"(?:^|/)spec/[^/]*\.(?:md|txt|ya?ml|json)$")
 
 
 class TestFiles:
@@ -34,7 +37,7 @@ class TestFiles:
         """True if a file is one of tests."""
         if path.startswith(self.folders) or _NAME.search(path) is not None:
             return True
-        return (_FOLDER.search(path) is not None or _OWN.match(path) is not None) and _NO_CODE.search(path) is None
+        return _FOLDER.search(path) is not None or _OWN.match(path) is not None
 
 
 def configured(read: Callable[[str], str | None]) -> TestFiles:

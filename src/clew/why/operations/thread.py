@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
-from clew.why.answer import Thread, as_terminal, as_text
+from clew.why.answer import Thread, as_terminal, as_text, thinned
 
 _NEEDED = ("{command} needs to know what.", "Write `{command} FILE:LINE`, a symbol, an id or a commit.")
 TargetName = Annotated[
@@ -44,7 +44,8 @@ class ShowWhy(
         from clew.why.thread import thread
 
         call.project.ensure_graph(call.progress)
-        return thread(call, self.target)
+        found = thread(call, self.target)
+        return found if call.surface == "cli" else thinned(found, self.max_tokens)
 
     def text(self, result: Thread) -> str:
         return as_text(result)

@@ -22,8 +22,6 @@ def dependants(inquiry: Inquiry) -> EvidenceSection:
     if path is not None and inquiry.target.node is None:
         facts += importing(inquiry)
         note = not_seen(inquiry.code, path)
-        if inquiry.target.symbol is not None:
-            facts += _named(inquiry, {fact.place for fact in facts})
     return section("depends_on_it", facts, absent="Not known: nothing that uses it was found.", note=note, most=8)
 
 
@@ -70,8 +68,8 @@ def _at(found: FiledImport) -> tuple[str, int, str]:
     return found.path, found.line, ""
 
 
-def _named(inquiry: Inquiry, shown: set[str]) -> Iterator[Fact]:
-    """Lines in other files with the name of a symbol, if no other symbol has that name."""
+def named(inquiry: Inquiry, shown: set[str]) -> Iterator[Fact]:
+    """Lines elsewhere that hold the name of a symbol that no other has."""
     symbol, path = inquiry.target.symbol, inquiry.target.path
     if symbol is None or path is None or not is_telling(inquiry, symbol.name):
         return

@@ -11,15 +11,12 @@ from clew.text.display import counted, one_line
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import Proof, impact
 from clew.why.answer import Basis, EvidenceSection, Fact, section
-from clew.why.inquiry import Inquiry, day, grep, is_telling
+from clew.why.inquiry import Inquiry, day
 from clew.why.sections.asked import TargetCitations
 from clew.workspace.paths import raw
 from clew.workspace.regular import beginning
 
 _MOST_TESTS = 40
-_TEST_FILE = re.compile(
-    r"(?:^|/)(?:tests?|__tests__)/.*\.\w+$|(?:^|/)test_[^/]*\.py$|[._-](?:test|spec|tests)\.\w+$|Tests?\.\w+$"
-)
 _AFFIXES = re.compile(r"^test_|[._-](?:test|tests|spec)$|Tests?$")
 _STAMP = re.compile(rb"""(?:\btimestamp=|"created"\s*:\s*|"timestamp"\s*:\s*)["']?([0-9][0-9T:.+Z -]{7,39}[0-9Z])""")
 _STAMP_WITHIN = 8_192
@@ -30,15 +27,13 @@ _TESTED = (NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.TEST, NodeKind.USE
 
 def proved(inquiry: Inquiry, cited: TargetCitations) -> EvidenceSection:
     reports = Reports(inquiry)
-    citations = list(_by_citation(inquiry, cited, reports))
-    uses = [*_by_import(inquiry, reports), *_by_name(inquiry)]
-    if not uses and not citations and inquiry.target.symbol is not None:
-        uses = list(_called_after(inquiry, "named after its file"))
-    # What the target itself cites says more about it than an import; what its package cites says less.
-    is_own = any(basis == "stated" for _, basis, _ in cited.edges)
-    facts = [*_by_lines(inquiry, reports), *([*citations, *uses] if is_own else [*uses, *citations])]
-    without = "" if inquiry.graph.evidence.has_results() else "No test report was found, so results are not known."
-    return section("proved_by", facts, absent="Not known: no test was found.", note=without)
+    citations = list(by_citation(inquiry, cited, reports))
+    facts = [*by_lines(inquiry, reports), *citations]
+    return section("proved_by", facts, absent="Not known: no test was found.", note=without_results(inquiry))
+
+
+def without_results(inquiry: Inquiry) -> str:
+    return "" if inquiry.graph.evidence.has_results() else "No test report was found, so results are not known."
 
 
 class Reports:
@@ -138,8 +133,8 @@ def _moment(written: object) -> float | None:
         return None
 
 
-def _by_citation(inquiry: Inquiry, cited: TargetCitations, reports: Reports) -> Iterator[Fact]:
-    """Tests that cite the target, or a requirement that the target cites."""
+def by_citation(inquiry: Inquiry, cited: TargetCitations, reports: Reports) -> Iterator[Fact]:
+    """Tests that cite the target, or what the target cites."""
     graph, target = inquiry.graph, inquiry.target
     if target.node is not None and target.node.kind in _TESTED:
         subject = Subject(target.name, target.kind, "", (target.node.id,))
@@ -182,7 +177,7 @@ def _name(id: str) -> str:
     return one_line(id.rpartition("::")[2] if "::" in id else id.removeprefix("test:"), 100)
 
 
-def _by_lines(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
+def by_lines(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
     """Facts from coverage reports about these lines."""
     path = inquiry.target.path
     count = inquiry.graph.evidence.lines(path, *inquiry.span) if path is not None else None
@@ -196,10 +191,10 @@ def _by_lines(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
             yield _fact(inquiry, test, "executed these lines", "recorded", reports)
 
 
-def _by_import(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
+def by_import(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
     """Test files that import the target's file or symbol."""
     path = inquiry.target.path
-    if path is None or inquiry.target.node is not None:
+    if path is None:
         return
     name = inquiry.target.symbol.qualname if inquiry.target.symbol is not None else ""
     found = inquiry.code.importing(path, name) or (inquiry.code.importing(path, WHOLE) if name else [])
@@ -209,7 +204,7 @@ def _by_import(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
             continue
         seen.add(each.path)
         tests = [node for node in inquiry.graph.memory.nodes_in_file(each.path) if node.kind is NodeKind.TEST]
-        if tests or is_test_file(inquiry, each.path):
+        if inquiry.project.uses.tests.holds(each.path):
             said = f"{each.path} imports {each.name or 'it'}"
             verdicts = {inquiry.graph.evidence.verdict(node.id) for node in tests} - {None}
             if verdicts:
@@ -218,38 +213,19 @@ def _by_import(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
             yield Fact(said, "inferred", f"{each.path}:{each.line}")
 
 
-def _by_name(inquiry: Inquiry) -> Iterator[Fact]:
-    """Test files named after the target's file, and lines of tests with the name of a symbol."""
-    path, symbol = inquiry.target.path, inquiry.target.symbol
-    if path is None or inquiry.target.node is not None or is_test_name(path):
-        return
-    if symbol is None:
-        yield from _called_after(inquiry, "named after it")
-    if symbol is not None and is_telling(inquiry, symbol.name):
-        seen: set[str] = set()
-        for place, line, text in grep(inquiry, symbol.name, f"*.{path.rpartition('.')[2]}"):
-            if place not in seen and place != path and is_test_file(inquiry, place) and "import" not in text:
-                seen.add(place)
-                yield Fact(f"{place} names it: {one_line(text, 80)}", "inferred", f"{place}:{line}")
-
-
-def _called_after(inquiry: Inquiry, how: str) -> Iterator[Fact]:
+def called_after(inquiry: Inquiry, how: str) -> Iterator[Fact]:
     """Test files that are called after the target's file."""
     path = inquiry.target.path or ""
     stem = _stem(path)
-    if len(stem) > 2 and not is_test_name(path):
+    holds_tests = inquiry.project.uses.tests.holds
+    if len(stem) > 2 and not holds_tests(path):
         for other in inquiry.project.code.file.paths_with(stem):
-            if other != path and is_test_name(other) and _tested_stem(other) == stem:
+            if other != path and holds_tests(other) and _tested_stem(other) == stem:
                 yield Fact(f"{other} is {how}", "inferred", other)
 
 
-def is_test_file(inquiry: Inquiry, path: str) -> bool:
-    """True if a file holds tests, by its definitions or its name."""
-    return is_test_name(path) or any(each.is_test for each in inquiry.project.code.file.symbols_of(path))
-
-
-def is_test_name(path: str) -> bool:
-    return _TEST_FILE.search(path) is not None
+def is_named_after(test: str, path: str) -> bool:
+    return _tested_stem(test) == _stem(path)
 
 
 def _stem(path: str) -> str:

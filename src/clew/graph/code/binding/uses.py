@@ -151,7 +151,10 @@ class Binder(Evaluator):
         return frozenset(found)
 
     def _by_dots(self, source: Source, parts: tuple[int, ...]) -> tuple[Named, ...]:
-        name = source.name(parts[1])
+        return self.dotted(source.name(parts[1]), source)
+
+    def dotted(self, name: str, source: Source) -> tuple[Named, ...]:
+        """What a name with dots means that begins with a module, by the rules of a file's language."""
         if source.rules is None:
             return ()
         module, rest = source.rules.dotted(name, self)
