@@ -1,4 +1,4 @@
-"""Attack: regular expressions that are expensive to compile, given by a client and by a project's settings.
+"""Attack: regular expressions that are expensive to compile or to match, given by a client and by a project's settings.
 
 Each is compiled in a process of its own with little memory and processor time, so that one that gets through takes
 nothing but itself. A refusal is as good as a compiled pattern; what is neither, got through.
@@ -43,6 +43,15 @@ KNOWN = (
     "(?:" * 60 + "a" + "){2}" * 60,
 )
 """Each of them is one way of counting, or of hiding from what counts."""
+MATCHED = (
+    *("(" * depth + r".|\n" + ")" * depth + "*" for depth in (20, 150)),
+    r"(?x)((((((((((((((((.|\n)))))))))))))))) (?#c) #c\n{1,}",
+    r"(?s)(?:(?:(?i:a)){e<=2}(?:(?=.)|\b){1,})+\Z",
+    r"(?:(?:a|b|\s){e}){e}*q",
+    r"(?s)(?:(.)|(a))*?\Z(?!)",
+    r"(?s)(?:(?:(?:(?:ab|b|.)|(?=.))*?|(?:(?:ab|b|.)|(?i:a))+?)+|(?:(?:a|(?:.|a))+|(?:[ab](?=.))?)+?)+?\Z",
+)
+"""Small ones, for each character of a text of which the library keeps much."""
 _PIECES = (
     *(
         "a",
@@ -136,6 +145,29 @@ for number, pattern in enumerate(json.loads(sys.stdin.read())):
         pass
 print("all")
 """
+_MATCH = """
+import json, resource, sys
+from clew.errors import ClewError
+from clew.trace.find.query import compile_pattern
+resource.setrlimit(resource.RLIMIT_AS, ({memory}, {memory}))
+for number, pattern in enumerate(json.loads(sys.stdin.read())):
+    print(number, flush=True)
+    for text in ("ab \\n" * 500, "ab \\n" * 2_000, "ab \\n" * 100_000):
+        try:
+            compile_pattern(pattern)(text)
+        except ClewError:
+            pass
+print("all")
+"""
+MATCHED_UNBOUNDED = """
+import json, resource, sys
+import regex
+resource.setrlimit(resource.RLIMIT_AS, ({memory}, {memory}))
+for number, pattern in enumerate(json.loads(sys.stdin.read())):
+    print(number, flush=True)
+    regex.search(pattern, "ab \\n" * 100_000, timeout=2)
+print("all")
+"""
 UNBOUNDED = """
 import json, resource, sys
 import regex
@@ -161,10 +193,11 @@ def made(rounds: int) -> list[str]:
 
 
 def run(rounds: int) -> Outcome:
-    """The known ones, and so many made ones, a hundred in a process."""
+    """The known ones, and so many made ones, a hundred in a process; those that are matched, one in a process."""
     every = [*KNOWN, *made(rounds)]
     faults = [fault for start in range(0, len(every), 100) for fault in compiled(every[start : start + 100])]
-    return Outcome(len(every), tuple(faults))
+    faults += [fault for each in MATCHED for fault in compiled([each], _MATCH)]
+    return Outcome(len(every) + len(MATCHED), tuple(faults))
 
 
 def compiled(patterns: list[str], program: str = _COMPILE) -> list[str]:

@@ -10,7 +10,7 @@ if sys.platform == "win32":
 from tests.attack import patterns
 
 
-# Verifies: REQ-d00650-A
+# Verifies: REQ-d00650-A+C
 def test_no_pattern_takes_the_memory_or_the_time_of_the_machine() -> None:
     assert patterns.run(300).faults == ()
 
@@ -19,3 +19,8 @@ def test_no_pattern_takes_the_memory_or_the_time_of_the_machine() -> None:
 def test_the_library_by_itself_takes_both() -> None:
     """What the attack looks for is there to be found."""
     assert len(patterns.compiled(list(patterns.KNOWN[:2]), patterns.UNBOUNDED)) == 2
+
+
+# Verifies: REQ-d00650-C
+def test_the_library_by_itself_takes_both_while_matching() -> None:
+    assert len(patterns.compiled(list(patterns.MATCHED[:2]), patterns.MATCHED_UNBOUNDED)) == 2

@@ -18,6 +18,7 @@ from clew.text.given_pattern import MOST_NODES, PatternTooLarge, check_size, com
         (r"a\{1000\}\{1000\}", "a{1000}{1000}"),
         (r"(?x) \d {1 0} # ten", "1234567890"),
         (r"\(?R\)?\(?1\)", "R1)"),
+        (r"\{e\}\p{S}\p{Lu}{1,2}\N{EQUALS SIGN}", "{e}+A="),
         (r"(?i-s:K)(?-i:k)(?P<n>a)(?P=n)", "Kkaa"),
     ],
 )
@@ -56,6 +57,12 @@ def test_counts_of_ordinary_things_are_compiled(pattern: str, text: str) -> None
         "(?x)(?P<x>a?(?P # c\n & x)|b)",
         "(?x)(?P<x>a?(?& # c\n x)|b)",
         "(?x)(a?(?- 1 )|b)",
+        "(?:abc){e<=2}",
+        r"\\{e}",
+        "a{1<=e<=3}",
+        "(?:ab){2i+2d+1s<=4}",
+        "a{i<=1,s}",
+        "a{ e <= 2:[a-z]}",
     ],
 )
 def test_what_would_be_too_large_is_refused(pattern: str) -> None:

@@ -10,6 +10,7 @@ from clew.errors import InvalidArgument, InvalidPattern, NotFound, WrongKind
 from clew.graph.model import NodeKind
 from clew.project import Project
 from clew.trace import coverage
+from clew.trace.find.query import compile_pattern
 
 Plant = Callable[..., Project]
 Ask = Callable[..., dict[str, Any]]
@@ -312,6 +313,27 @@ def test_a_pattern_that_explodes_is_refused_in_a_scope_too(ask: Ask, plant: Plan
     project = plant({"p00001": [], "o00001": ["p00001"]}, assertions={"o00001": ["a" * 60 + "!"]})
     with pytest.raises(InvalidPattern, match="longer than 2 s"):
         ask(project, "scoped_search", query="(a|aa)+$", regex=True, scope_id="p1", include_assertions=True)
+
+
+# Verifies: REQ-d00650-C
+@pytest.mark.parametrize("pattern", ["(" * 40 + r".|\n" + ")" * 40 + "*", r"(?s)(?:.|a)*\Z"])
+def test_a_pattern_that_would_take_the_memory_is_refused_and_a_small_one_is_not(
+    ask: Ask, plant: Plant, pattern: str
+) -> None:
+    project = plant({"p00001": []}, assertions={"p00001": ["the sea is wide " * 8_000]})
+    with pytest.raises(InvalidPattern, match="too much memory"):
+        ask(project, "search", query=pattern, regex=True)
+    assert ask(project, "search", query=r"(?:sea\s|is\s)+wide", regex=True, field="id")["count"] == 0
+    assert ask(project, "search", query=r"sea.*wide", regex=True)["count"] == 1
+
+
+# Verifies: REQ-d00650-C
+def test_searches_that_may_take_much_memory_take_turns() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: compile_pattern("(?:a|b)+c")("ab" * 20_000 + "c"), range(8)))
+    assert found == [True] * 8
 
 
 # Verifies: REQ-o00024-D

@@ -2,8 +2,9 @@
 
 The library writes out what a count demands: `a{1000}` makes a thousand nodes, and counts within counts multiply. What
 else a pattern of this length can hold is compiled in milliseconds, so the nodes are counted before, and no process of
-its own is needed. Groups that are used again from elsewhere are refused: one that uses itself fills the memory long
-before a limit of time ends that.
+its own is needed. Groups that are used again from elsewhere are refused, and so are counts of errors: one that uses
+itself fills the memory long before a limit of time ends that, and while errors are counted the library looks at no
+clock.
 
 A pattern is first taken at its worst, as though every count in it held for all of it. Only where that is too much are
 its groups told apart; where that would need every rule of the library, the pattern is refused. Matching has its limit
@@ -29,6 +30,8 @@ _COUNT = re.compile(r"\{([0-9]*)(?:,[0-9]*)?\}")
 _OPENING = re.compile(r"\((?:(?![?*])|\?(?:P?<[A-Za-z_][A-Za-z0-9_]*>|[aimsuL]*:|[=!>|]|<[=!]))")
 _CLASS = re.compile(r"\[\^?\]?(?:[^\]\\\[]|\\.|\[:\^?[A-Za-z]+:\])*\]", re.DOTALL)
 _ATOM = re.compile(r"\\[pPN]\{[A-Za-z _=&-]*\}|\\.|[^\\{(\[)]", re.DOTALL)
+_ERRORS = re.compile(r"\\[pPN]\{[^}]*\}|\\.|(\{[\s\d<=+,]*[eids]\s*[}<=+,:][^}]*\}?)", re.DOTALL)
+"""A count of errors within which a text is taken for a match."""
 _CALL = re.compile(r"\\.|(\(\?(?:R|&|[0-9]|[+-]{0}[0-9]|P{0}[>&])[^)]*\)?)".format(r"(?:\s|#[^\n]*\n)*"), re.DOTALL)
 """A group that is used again from elsewhere, maybe from itself: by number, by name, or counted from here. The library
 passes over blanks and comments in it where a pattern says so."""
@@ -59,6 +62,8 @@ def check_size(pattern: str) -> None:
         raise PatternTooLarge(f"it has {len(pattern):,} characters; at most {LONGEST:,} are allowed")
     if call := next(filter(None, (found[1] for found in _CALL.finditer(pattern))), None):
         raise PatternTooLarge(f"with `{call}`, which uses a group again, matching it may take all memory")
+    if errors := next(filter(None, (found[1] for found in _ERRORS.finditer(pattern))), None):
+        raise PatternTooLarge(f"with `{errors}`, which allows errors, matching it may take all memory and not end")
     if _at_worst(pattern) > MOST_NODES and _nodes(pattern) > MOST_NODES:
         raise PatternTooLarge(f"with its repetitions written out, it has more than {MOST_NODES:,} characters")
 

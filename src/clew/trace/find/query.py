@@ -7,8 +7,10 @@ Kinds of nodes and edges may be written by value or by name, one or several, in 
 """
 
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
@@ -33,6 +35,15 @@ _WORD = re.compile(r'-?"[^"]*"|[^\s()]+')
 _REPEATS = re.compile(r"[*+]|\{\d*,|\{[^\d,]|\)\{|\(\?")
 _CHOICE = re.compile(r"[?|]")
 _MOST_CHOICES = 4
+_REPEATS_A_GROUP = re.compile(r"\)(?:\s|#[^\n]*\n|\(\?#[^)]*\))*[*+{]")
+"""While it matches, the library keeps a record of each repetition, and of each group in it."""
+_RECORDS = 15
+"""The memory of a repetition without groups is at most that of so many records."""
+_MOST_RECORDS = 1_500_000
+"""About 100 MB."""
+_RECORDS_OF_A_TURN = 100_000
+_turns = threading.BoundedSemaphore(2)
+"""Held by matches that may need more memory than many at once should have."""
 _SEES_THE_EDGES = re.compile(r"\(\?|\\[AZzGK]|[*+?}]\+")
 _EMPTY = frozenset({'""', '-""', "-"})
 
@@ -119,9 +130,9 @@ def _occurs(term: QueryTerm, folded: str) -> bool:
 
 
 def can_be_joined(pattern: str) -> bool:
-    """True if a pattern that matches a text also matches any longer text with these lines. Patterns with lookarounds,
-    anchors of the whole text or possessive repetitions may not."""
-    return not _SEES_THE_EDGES.search(pattern)
+    """True if a pattern that matches a text also matches any longer text with these lines, and needs no more memory for
+    it. Patterns with lookarounds, anchors of the whole text or possessive repetitions may not."""
+    return not _SEES_THE_EDGES.search(pattern) and not _REPEATS_A_GROUP.search(pattern)
 
 
 class SearchPattern:
@@ -132,17 +143,17 @@ class SearchPattern:
         self._compiled = compiled
         # Watching the clock costs more than a pattern ever will that can go wrong in a few ways only.
         self._is_watched = bool(_REPEATS.search(pattern)) or len(_CHOICE.findall(pattern)) > _MOST_CHOICES
+        self._records = self._compiled.groups + _RECORDS if _REPEATS_A_GROUP.search(pattern) else 0
+        """Per character of a text, at most."""
         self._deadline = time.monotonic() + PATTERN_SECONDS
 
     def __call__(self, text: str) -> bool:
         """True if it matches anything in the text."""
         if not self._is_watched:
             return self._compiled.search(text) is not None
-        try:
+        with self._within_bounds(text):
             # Without the interpreter's lock, so that a slow pattern holds up nobody else.
             return self._compiled.search(text, timeout=self._left(), concurrent=True) is not None
-        except TimeoutError:
-            raise self._too_slow() from None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """The spans of its matches, from left to right, without overlaps."""
@@ -150,18 +161,43 @@ class SearchPattern:
             for match in self._compiled.finditer(text):
                 yield match.span()
             return
-        try:
+        with self._within_bounds(text):
             for match in self._compiled.finditer(text, timeout=self._left(), concurrent=True):
                 yield match.span()
                 self._left()
+
+    # Implements: REQ-d00650-C
+    @contextmanager
+    def _within_bounds(self, text: str) -> Iterator[None]:
+        """InvalidPattern where matching takes too much memory or time. The library bounds memory on its own, at a
+        gigabyte for each of those who search at once."""
+        records = self._records * len(text)
+        if records > _MOST_RECORDS:
+            raise self._too_large(f"repeating a group in a text of {len(text):,} characters")
+        takes_turn = records > _RECORDS_OF_A_TURN
+        if takes_turn and not _turns.acquire(timeout=self._left()):
+            raise self._too_slow()
+        try:
+            yield
         except TimeoutError:
             raise self._too_slow() from None
+        except MemoryError:
+            raise self._too_large("matching it") from None
+        finally:
+            if takes_turn:
+                _turns.release()
 
     def _left(self) -> float:
         left = self._deadline - time.monotonic()
         if left <= 0:
             raise self._too_slow()
         return left
+
+    def _too_large(self, what: str) -> InvalidPattern:
+        return InvalidPattern(
+            f"'{shortened(self._pattern)}' takes too much memory: {what}.",
+            hint="Repeat a class such as [ab]* in place of a group, have fewer groups, or search for words.",
+        )
 
     def _too_slow(self) -> InvalidPattern:
         return InvalidPattern(
