@@ -27,7 +27,8 @@ class Repository:
                 raise BenchmarkFailed(
                     f"{clone} is not there: fetch https://github.com/{chosen.repository} with its whole history."
                 )
-            run("git", "clone", "--quiet", str(clone), str(self.root), patience=PATIENCE_SECONDS)
+            # Through the protocol: a copy of the files of a clone has commits as well that nothing leads to.
+            run("git", "clone", "--quiet", "--no-local", str(clone), str(self.root), patience=PATIENCE_SECONDS)
         self.git("checkout", "--quiet", "--detach", chosen.commit)
 
     def git(self, *words: str) -> str:
