@@ -21,18 +21,18 @@ class Traffic:
         self._lock = threading.Lock()
         self._under_way = 0
         self._last = clock()
-        self._call, self._aside = Counted(self.count, 1), Counted(self.count, -1)
+        self._call, self._aside = CountedBlock(self.count, 1), CountedBlock(self.count, -1)
 
     def quiet_for(self) -> float:
         """Seconds since the last call ended; 0 while one is under way."""
         with self._lock:
             return 0.0 if self._under_way > 0 else self._clock() - self._last
 
-    def call(self) -> "Counted":
+    def call(self) -> "CountedBlock":
         """A call, as long as the block lasts."""
         return self._call
 
-    def aside(self) -> "Counted":
+    def aside(self) -> "CountedBlock":
         """A call that waits for background work itself: the work does not pause for it."""
         return self._aside
 
@@ -42,7 +42,7 @@ class Traffic:
             self._last = self._clock()
 
 
-class Counted:
+class CountedBlock:
     """A block that counts as a call while it lasts. One object serves all calls and is not a generator, because every
     call enters it."""
 
@@ -61,7 +61,7 @@ class Counted:
 
 class CallRecord(msgspec.Struct, frozen=True, gc=False):
     number: int
-    """Counted from 1 for each process."""
+    """CountedBlock from 1 for each process."""
     ended: float
     """In seconds since 1970."""
     tool: str

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from clew.kb.answer import finding
-from clew.kb.answer.finding import BESIDE, LINK, MOST_SHARING, REACH, SHARED
+from clew.kb.answer import section_search
 from clew.kb.answer.requests import SearchRequest
+from clew.kb.answer.section_search import BESIDE, LINK, MOST_SHARING, REACH, SHARED
 from clew.kb.boundary import Boundary
 from clew.project import Project
 
@@ -96,7 +96,7 @@ def test_a_heading_that_is_a_common_word_does_not_pull_its_section_up(make: Call
 def test_among_many_who_may_not_be_seen_only_the_first_are_asked(
     make: Callable[..., Project], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "MOST_ASKED", 4)
+    monkeypatch.setattr(section_search, "MOST_ASKED", 4)
     pages = {
         name: f"---\ndoc_tag: {name[0]}\n---\n# P\n\nSet `PORT_HOME`.\n" for name in ("a1", "a2", "b1", "b2", "a3")
     }

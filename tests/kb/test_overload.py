@@ -14,9 +14,9 @@ from tests.kb.conftest import CONFIG
 from clew.config import EmbedSettings, load
 from clew.errors import InvalidCursor, TimedOut
 from clew.kb.answer.answering import QuotedAnswer, answer
-from clew.kb.answer.finding import Finder, FoundSections
 from clew.kb.answer.passages import Caller
 from clew.kb.answer.requests import EvidenceRequest, Mode, Narrowing, SearchRequest
+from clew.kb.answer.section_search import Finder, FoundSections
 from clew.kb.answer.shortlist import KeptPages, PageOptions
 from clew.kb.ingest.units import units_of
 from clew.operation.call import Call, Deadline, carry_out

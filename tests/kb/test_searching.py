@@ -10,7 +10,7 @@ import pytest
 from tests.kb.conftest import write
 from tests.mcp_client import McpClient
 
-from clew.kb.answer import finding
+from clew.kb.answer import section_search
 from clew.kb.answer.requests import SearchRequest
 from clew.kb.boundary import Boundary
 from clew.project import Project
@@ -38,13 +38,13 @@ def test_the_preview_is_the_best_evidence_of_the_passage(make: Callable[..., Pro
 # Verifies: REQ-d00172-E
 def test_vector_only_touches_no_edge(make: Callable[..., Project], monkeypatch: pytest.MonkeyPatch) -> None:
     walked: list[str] = []
-    true = finding.nearby
+    true = section_search.nearby
 
     def noted(reading: Any, wanted: Any) -> Any:
         walked.extend(wanted)
         return true(reading, wanted)
 
-    monkeypatch.setattr(finding, "nearby", noted)
+    monkeypatch.setattr(section_search, "nearby", noted)
     with McpClient(make(FILES)) as client:
         client("kb.search", query="margin", options={"mode": "hybrid_local"})
     assert walked
@@ -93,7 +93,7 @@ def test_the_same_files_have_the_same_mode_whatever_was_edited_before(
 ) -> None:
     files = {f"docs/{number}.md": f"# Note {number}\n\nFerry {number}.\n" for number in range(40)}
     files |= {f"docs/{number}.md": f"# Note {number}\n\nFerry, see [it](0.md).\n" for number in range(5, 20)}
-    monkeypatch.setattr(finding, "_SAMPLE", 12)
+    monkeypatch.setattr(section_search, "_SAMPLE", 12)
     fresh = make(files, "fresh")
     fresh.kb.index()
     edited = make({}, "edited")

@@ -2,9 +2,7 @@
 
 import random
 
-import pytest
-
-from clew.memory.purge.traces import _FEW, SearchedFile, Traces, words_of
+from clew.memory.purge.traces import _FEW, SearchedFile, Traces
 
 
 # Verifies: REQ-d00320-A
@@ -51,9 +49,7 @@ def test_a_short_piece_is_found_only_as_a_whole_line_or_value() -> None:
 
 
 # Verifies: REQ-d00320-D
-def test_the_words_of_a_file_are_made_once_for_all_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-    monkeypatch.setattr("clew.memory.purge.traces.words_of", lambda text: (read.append(text), words_of(text))[1])
+def test_a_file_says_a_piece_whatever_marks_and_line_ends_are_between_its_words() -> None:
     page = SearchedFile(b"The **key** of the\nlamp room.\n" * 100)
-    assert all(page.says(piece) for piece in ("the key of the lamp", "key of the lamp room", "room the key") * 10)
-    assert sum(len(text) > 1_000 for text in read) == 2
+    assert all(page.says(piece) for piece in ("the key of the lamp", "key of the lamp room", "room the key"))
+    assert not any(page.says(piece) for piece in ("the lamp of the key", "key of the room", "keys of the lamp"))

@@ -19,9 +19,9 @@ from clew.context import Context
 from clew.derived.file import PATIENCE_SECONDS
 from clew.errors import StoreBusy, StoreCorrupt, StoreError
 from clew.kb.answer.answering import Quoting
-from clew.kb.answer.finding import Finder
 from clew.kb.answer.passages import DocumentState, Passages
 from clew.kb.answer.scratch import ScratchLimits, ScratchStore
+from clew.kb.answer.section_search import Finder
 from clew.kb.answer.shortlist import Shortlist
 from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
 from clew.kb.ingest.citations import Citations
@@ -106,7 +106,7 @@ class KnowledgeBase:
             )
         )
         """Texts that answers point to."""
-        self.passages = Passages(self.scratch, self._fate)
+        self.passages = Passages(self.scratch, self._state_of)
         self.shortlist = Shortlist(self, graph=settings.graph, idle_seconds=scratch_seconds)
         self.quoting = Quoting(self, graph=settings.graph, idle_seconds=scratch_seconds)
         self.keeper = DocumentKeeper(
@@ -228,7 +228,7 @@ class KnowledgeBase:
             notes=(*library.notes, *state.notes),
         )
 
-    def _fate(self, document: DocumentRecord) -> DocumentState:
+    def _state_of(self, document: DocumentRecord) -> DocumentState:
         """The state of a document since it was read. Looks at one file only, as a rule."""
         known = self.library.file_state(document.path)
         entry = entry_of(self._corpus.root, document.path)

@@ -118,16 +118,16 @@ def _as_step(line: str) -> str:
 
 def says_the_same(before: bytes, after: bytes, spec_id: str) -> bool:
     """True if two files have the same requirements, scenarios and steps, word by word."""
-    return _said(read_spec(before, spec_id)) == _said(read_spec(after, spec_id))
+    return _contents(read_spec(before, spec_id)) == _contents(read_spec(after, spec_id))
 
 
-def _said(spec: Spec) -> tuple[object, ...]:
+def _contents(spec: Spec) -> tuple[object, ...]:
     purpose = spec.purpose.text if spec.purpose is not None else ""
     sections = [(each.heading, each.kind) for each in spec.document.sections]
-    return spec.title, purpose.split(), sections, [_requirement_said(each) for each in spec.requirements]
+    return spec.title, purpose.split(), sections, [_requirement_contents(each) for each in spec.requirements]
 
 
-def _requirement_said(requirement: Requirement) -> tuple[object, ...]:
+def _requirement_contents(requirement: Requirement) -> tuple[object, ...]:
     scenarios = [
         (part.name, part.text.split(), [(each.keyword, each.text, each.children, each.code) for each in part.steps])
         for part in requirement.scenarios

@@ -118,7 +118,7 @@ def passage_hash(text: str, *, indented: bool = False) -> PassageHash:
     """The hashes of a text that is a passage as a whole; with `indented`, the nesting of its lines counts."""
     whole = read_tokens(text)
     return PassageHash(
-        hash=_said(whole, TokenRange(0, len(whole.tokens)), indented),
+        hash=_hash_at(whole, TokenRange(0, len(whole.tokens)), indented),
         tokens=len(whole.tokens),
         first=_hash(whole.tokens[:_FIRST], 4),
         lines=tuple(_line_hashes(text)),
@@ -179,7 +179,7 @@ def _whole_lines(whole: TokenizedText, passage: PassageHash) -> Iterator[TokenRa
         if end < len(tokens) and lines[end] == lines[end - 1]:
             continue
         is_like = _hash(tokens[start : start + width], 4) == passage.first
-        if is_like and _said(whole, TokenRange(start, end), passage.indented) == passage.hash:
+        if is_like and _hash_at(whole, TokenRange(start, end), passage.indented) == passage.hash:
             yield TokenRange(start, end)
 
 
@@ -206,7 +206,7 @@ def _line_hashes(text: str, most: int | None = _MOST_LINES) -> list[str]:
     return [_hash(run, 4) for run in runs[:most]]
 
 
-def _said(whole: TokenizedText, place: TokenRange, indented: bool) -> str:
+def _hash_at(whole: TokenizedText, place: TokenRange, indented: bool) -> str:
     """The hash of the tokens at a place, each line with its level among the lines there where nesting counts."""
     if not indented:
         return _hash(whole.tokens[place.start : place.end])

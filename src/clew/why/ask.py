@@ -70,7 +70,7 @@ def ask(call: "Call", question: str) -> Answered:
     passages = [Passage(unit.body, unit.title, shares.get(unit.id, 1.0), likeness.get(unit.id)) for unit in units]
     asked = msgspec.structs.replace(asked, lacks_word_pairs=everything.lacks_word_pairs(question))
     found = window_evidence(asked, passages, _LIMITS)
-    said = [_said(call, units[quote.passage], quote.start, quote.end, quote.score) for quote in found]
+    said = [_quote(call, units[quote.passage], quote.start, quote.end, quote.score) for quote in found]
     nearest = tuple(dict.fromkeys(f"{each.title} ({each.place})" for each in said))[:3]
     if nowhere or not any(quote.may_answer and quote.score >= _LEAST for quote in found):
         return Answered((), nearest, (NOTHING, *nowhere, *notes))
@@ -109,7 +109,7 @@ def in_reading_order(quotes: Sequence[AnswerQuote]) -> list[AnswerQuote]:
     return sorted(quotes, key=order)
 
 
-def _said(call: "Call", unit: Unit, start: int, end: int, score: float) -> AnswerQuote:
+def _quote(call: "Call", unit: Unit, start: int, end: int, score: float) -> AnswerQuote:
     place = unit.path or unit.id[:15]
     line = _line(call, unit, start)
     return AnswerQuote(

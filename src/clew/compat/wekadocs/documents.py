@@ -15,8 +15,8 @@ from clew.compat.wekadocs import results as shapes
 from clew.errors import Cancelled, ClewError, InvalidArgument
 from clew.graph.model import EdgeKind
 from clew.kb import ids
-from clew.kb.answer.finding import FoundSection
 from clew.kb.answer.requests import Mode, Narrowing, SearchRequest
+from clew.kb.answer.section_search import FoundSection
 from clew.kb.answer.shortlist import source_of
 from clew.kb.operations.arguments import bounded
 from clew.kb.queries import LibraryReader

@@ -42,15 +42,15 @@ class SpecText:
 
     def preamble(self, text: str, former: str | None = None) -> str:
         """A text between the header and the first heading."""
-        return "\n".join(self._written(self._header, _said(text, former)))
+        return "\n".join(self._written(self._header, _new_lines(text, former)))
 
     def section(self, text: str, former: str | None = None) -> str:
         """A text below a heading that the reader has no meaning for."""
-        return "\n".join(self._written((*self._header, *_SECTION), _said(text, former)))
+        return "\n".join(self._written((*self._header, *_SECTION), _new_lines(text, former)))
 
     def group(self, text: str, former: str | None = None) -> str:
         """A text between assertions, or before the first."""
-        return "\n".join(self._written((*self._header, *_ASSERTIONS), _said(text, former)))
+        return "\n".join(self._written((*self._header, *_ASSERTIONS), _new_lines(text, former)))
 
     def assertion(self, label: str, text: str, former: str | None = None) -> str:
         """The text behind the label of an assertion."""
@@ -68,7 +68,7 @@ class SpecText:
 
     def _labelled(self, heading: tuple[str, ...], label: str, text: str, former: str | None) -> str:
         # The first line is behind the label: it neither begins anything nor opens a code block.
-        first, *rest = _said(text, former)
+        first, *rest = _new_lines(text, former)
         first = first.lstrip()
         return "\n".join((first, *self._written((*self._header, *heading, f"{label}. {first}"), rest)))
 
@@ -115,7 +115,7 @@ def criterion_text(criterion: Criterion) -> str:
     return f"{criterion.title}: {criterion.text}" if criterion.title else criterion.text
 
 
-def _said(text: str, former: str | None) -> list[str]:
+def _new_lines(text: str, former: str | None) -> list[str]:
     if former is None:
         return _without_blank_edges(text).split("\n")
     return rewritten(former, text, lambda each: (_lines(each), _lines(each))).split("\n")

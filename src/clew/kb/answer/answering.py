@@ -14,10 +14,10 @@ from msgspec import UNSET
 
 from clew.errors import InvalidArgument
 from clew.kb.answer import results
-from clew.kb.answer.finding import Finder, FoundSection
 from clew.kb.answer.passages import Caller, fitting, flagged, line_of
 from clew.kb.answer.requests import EvidenceRequest, Mode, SearchRequest
 from clew.kb.answer.scratch import ScratchPassage
+from clew.kb.answer.section_search import Finder, FoundSection
 from clew.kb.answer.shortlist import KeptPages, chosen_mode, fingerprint
 from clew.kb.boundary import Boundary
 from clew.operation.paging import Pages

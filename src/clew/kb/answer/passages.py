@@ -60,10 +60,10 @@ class Passages:
     def __init__(
         self,
         scratch: ScratchStore,
-        fate: Callable[[DocumentRecord], DocumentState] = lambda document: DocumentState.SAME,
+        state_of: Callable[[DocumentRecord], DocumentState] = lambda document: DocumentState.SAME,
     ) -> None:
         self._scratch = scratch
-        self._fate = fate
+        self._state_of = state_of
         """Looks up whether a document changed since it was read."""
 
     def keep(
@@ -144,8 +144,8 @@ class Passages:
         """Notes on texts that changed since they were read."""
         documents = {passage.path: passage.document for passage in passages}
         notes = {DocumentState.CHANGED: _CHANGED, DocumentState.DELETED: _DELETED}
-        fates = {path: self._fate(each) for path, each in documents.items()}
-        return tuple(notes[fate].format(path=path) for path, fate in fates.items() if fate in notes)
+        states = {path: self._state_of(each) for path, each in documents.items()}
+        return tuple(notes[state].format(path=path) for path, state in states.items() if state in notes)
 
 
 def fitting(items: Sequence[T], *, share: float = 1.0) -> tuple[tuple[T, ...], LimitReason]:

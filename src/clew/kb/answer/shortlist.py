@@ -10,9 +10,9 @@ from msgspec import UNSET
 
 from clew.errors import Unavailable
 from clew.kb.answer import results
-from clew.kb.answer.finding import FoundSection, FoundSections, contents
 from clew.kb.answer.passages import Caller, fitting, flagged
 from clew.kb.answer.requests import Mode, SearchRequest
+from clew.kb.answer.section_search import FoundSection, FoundSections, contents
 from clew.kb.boundary import Boundary
 from clew.kb.ingest.library import Library
 from clew.kb.limits import LimitReason

@@ -146,7 +146,7 @@ class Library:
         self.notes = self._opened.notes
         self._blocks: tuple[object, Blocks] = (None, Cache(0))
         self.joined_shares: Cache[tuple[object, str, Boundary], float] = Cache(64)
-        """The share of sections that lead to others (`answer.finding`), by opening, state and boundary."""
+        """The share of sections that lead to others (`answer.section_search`), by opening, state and boundary."""
 
     @property
     def opening(self) -> object:

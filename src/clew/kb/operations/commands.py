@@ -19,7 +19,7 @@ from clew.workspace.paths import raw
 
 if TYPE_CHECKING:
     from clew.kb.answer.answering import QuotedAnswer
-    from clew.kb.answer.finding import FoundSections
+    from clew.kb.answer.section_search import FoundSections
     from clew.kb.ingest.corpus import IngestionReport
     from clew.kb.ingest.reconcile import ReconcileReport
     from clew.kb.queries import LibraryReader

@@ -60,7 +60,7 @@ class DocumentOperation(Operation, toolset=Toolset.KB, budget=_BUDGET, schema_ve
     """Common part of the tools on documents."""
 
 
-class FindingOperation(DocumentOperation):
+class PassageOperation(DocumentOperation):
     """An operation that searches: its answers point to the passages that it found."""
 
     def links(self, call: Call, data: Mapping[str, Any]) -> tuple[ResourceRef, ...]:
@@ -87,7 +87,7 @@ class SearchOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class SearchDocuments(
-    FindingOperation,
+    PassageOperation,
     tool="kb.search",
     outlined=True,
     title="Search documentation",
@@ -322,7 +322,7 @@ class EvidenceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class RetrieveEvidence(
-    FindingOperation,
+    PassageOperation,
     tool="kb.retrieve_evidence",
     outlined=True,
     title="Answer from documentation",

@@ -52,7 +52,7 @@ class HookHandler:
             if self._is_known(event):
                 reply("")
                 return False
-            said = self._said(event, check)
+            said = self._answer_to(event, check)
             # Kept before it is answered: the hook forgets what the server has taken.
             is_kept = not event.is_read and self._keep(event)
             if reply(said.context) and said.shown:
@@ -74,7 +74,7 @@ class HookHandler:
         places = address.spools(str(self._root))
         return spool.keep(Path(places[0]), msgspec.to_builtins(event), _KEEPING_SECONDS)
 
-    def _said(self, event: HookEvent, check: Callable[[], None]) -> HookAnswer:
+    def _answer_to(self, event: HookEvent, check: Callable[[], None]) -> HookAnswer:
         if event.kind not in INJECTS.get(event.host, ()) or self._memory.home.doubt is not None:
             return HookAnswer()
         try:

@@ -84,9 +84,9 @@ def _table(data: dict[str, Any]) -> Iterator[str]:
 def _lines(data: dict[str, Any]) -> Iterator[str]:
     yield f"memory: {counted(data['memories'], 'memory', 'memories')}"
     for name in ("recall", "gate", "duplicates", "conflicts"):
-        figures = ", ".join(f"{key.replace('_', ' ')} {_said(value)}" for key, value in data[name].items())
+        figures = ", ".join(f"{key.replace('_', ' ')} {_shown_value(value)}" for key, value in data[name].items())
         yield f"{name}: {figures}"
 
 
-def _said(value: Any) -> str:
+def _shown_value(value: Any) -> str:
     return "insufficient data" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)

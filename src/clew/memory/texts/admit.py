@@ -135,14 +135,14 @@ def just_recalled(text: str, shown: Iterable[Memory]) -> Memory | None:
 
 
 def _repeated(text: str, known: Iterable[Memory]) -> Memory | None:
-    said = _said(_LEAD_IN.sub("", text))
+    said = _tokens(_LEAD_IN.sub("", text))
     is_enough = sum(token[0].isalnum() for token in said) >= _FEWEST_WORDS
     # One other word may be the correction: "not", or another amount.
-    same = (memory for memory in known if is_enough and _said(memory.text) == said)
+    same = (memory for memory in known if is_enough and _tokens(memory.text) == said)
     return next(same, None) or next((memory for memory in known if is_line_of(memory, text, _FEWEST_WORDS)), None)
 
 
-def _said(text: str) -> list[str]:
+def _tokens(text: str) -> list[str]:
     """Words and signs in their order: "A before B" and "B before A" say different things."""
     return tokens_of(_FORM.sub(" ", _EMPHASIS.sub(r"\2", text.casefold())))
 

@@ -38,10 +38,10 @@ class SimilarUnit(NamedTuple):
 def terms_in(text: str, ignored: frozenset[str] = frozenset()) -> frozenset[str]:
     """The terms of a text, as a search counts them."""
     words, compounds = split(text)
-    return _said((stem(word) for word in words), compounds, ignored)
+    return _significant((stem(word) for word in words), compounds, ignored)
 
 
-def _said(words: Iterable[str], compounds: Iterable[str], ignored: frozenset[str]) -> frozenset[str]:
+def _significant(words: Iterable[str], compounds: Iterable[str], ignored: frozenset[str]) -> frozenset[str]:
     long_enough = (word for word in words if len(word) >= LEAST_CHARACTERS or not word.isascii())
     # Where words are not divided by spaces, a single character is ambiguous; together with its neighbour it is not.
     pairs = (pair for pair in compounds if not pair.isascii())

@@ -190,7 +190,7 @@ def with_journey_preamble(data: bytes, grammar: IdGrammar, text: str) -> bytes:
     """The journey with another text before its first heading, where its text began; empty takes it out. Text that
     is between fields is one with it."""
     lines = BlockLines(data, grammar)
-    said = _said(lines)
+    said = _preamble_ranges(lines)
     for first, stop in said[:0:-1]:
         lines.remove(first, stop)
     first, stop = said[0] if said else (lines.first_heading, lines.first_heading)
@@ -204,7 +204,7 @@ def with_journey_preamble(data: bytes, grammar: IdGrammar, text: str) -> bytes:
     return lines.data()
 
 
-def _said(lines: BlockLines) -> list[tuple[int, int]]:
+def _preamble_ranges(lines: BlockLines) -> list[tuple[int, int]]:
     """The stretches of lines before the first heading of a journey that belong to no field, without the blank lines
     around them."""
     owned: set[int] = set()

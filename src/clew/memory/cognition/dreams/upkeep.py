@@ -205,7 +205,7 @@ def consolidate(
     return Consolidation(
         sufficient_data=len(memories) > 1,
         samples=len(memories),
-        note=_said(len(memories), dry_run=asked.dry_run),
+        note=_note(len(memories), dry_run=asked.dry_run),
         pairs_evaluated=evaluated,
         pairs_consolidated=len(merges),
         candidates_sample=sample,
@@ -217,7 +217,7 @@ def consolidate(
     )
 
 
-def _said(count: int, *, dry_run: bool) -> str:
+def _note(count: int, *, dry_run: bool) -> str:
     if count < 2:
         return f"{INSUFFICIENT}: there are {count} memories."
     return (

@@ -149,7 +149,7 @@ def last_answer(event: HookEvent) -> HookEvent:
     """The event with the last text of the assistant in its transcript, JSON lines as Claude Code writes them; as it was
     where there is none. Read only where the user switched it on."""
     for line in reversed(_last_lines(event.transcript)):
-        said = _said(line)
+        said = _answer_in(line)
         if said:
             text = scrub(without_private(said)[:LONGEST_TEXT]).text
             return msgspec.structs.replace(event, text=text)
@@ -165,7 +165,7 @@ def _last_lines(path: str) -> list[bytes]:
         return []
 
 
-def _said(line: bytes) -> str:
+def _answer_in(line: bytes) -> str:
     try:
         entry: Any = json.loads(line)
         if entry.get("type") != "assistant":

@@ -57,7 +57,7 @@ def _preview(
 ) -> TemplateView:
     diff, version = changed
     fields = {name: "\n".join(value) if isinstance(value, list) else value for name, value in given.items()}
-    sides = [(name, _said(there[name]), value) for name, value in fields.items()] if there is not None else []
+    sides = [(name, _as_text(there[name]), value) for name, value in fields.items()] if there is not None else []
     return confirm(
         f"{request.name} changed meanwhile" if there is not None else f"Change {request.name}",
         "requirements",
@@ -70,5 +70,5 @@ def _preview(
     )
 
 
-def _said(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return "\n".join(value) if isinstance(value, list | tuple) else str(value or "")

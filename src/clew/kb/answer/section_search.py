@@ -90,7 +90,7 @@ _OF_FEW = _JOINED.format(origin="documents CROSS JOIN sections ON sections.docum
 _ARE_FEW = "SELECT 10 * (SELECT count(*) FROM documents) < (SELECT count(*) FROM main.documents)"
 
 
-class _Way(NamedTuple):
+class _SearchMode(NamedTuple):
     """The mode and the recipe of a search."""
 
     mode: Mode
@@ -114,13 +114,13 @@ class Finder:
     ) -> FoundSections:
         """The sections that answer a question best, at most so many of one document, and all inside the boundary."""
         boundary = boundary or self._boundary
-        way = self._way(request.mode, boundary)
-        expands = way.mode is Mode.HYBRID_LOCAL
+        mode = self._search_mode(request.mode, boundary)
+        expands = mode.mode is Mode.HYBRID_LOCAL
         question = Question(
             text=request.query,
             scope=Scope(parts=(PART,)),
             filters=self._filters(request.narrowing, boundary),
-            recipe=way.recipe,
+            recipe=mode.recipe,
             by_windows=True,
             limit=request.top_k,
             max_per_document=request.max_per_document,
@@ -128,17 +128,17 @@ class Finder:
         answer = self._engine.search(
             question, adjacency=partial(self.neighbours, boundary=boundary) if expands else None, check=check
         )
-        return self._described(answer, way, boundary)
+        return self._described(answer, mode, boundary)
 
-    def _way(self, mode: Mode, boundary: Boundary) -> _Way:
+    def _search_mode(self, mode: Mode, boundary: Boundary) -> _SearchMode:
         if mode is not Mode.AUTO:
-            return _Way(mode, "linked" if mode is Mode.HYBRID_LOCAL else "default")
+            return _SearchMode(mode, "linked" if mode is Mode.HYBRID_LOCAL else "default")
         share = self._joined_share(boundary)
         choice = f"{share:.0%} of the sections link to another or are next to a linked one in their document."
         if share >= JOINED_FROM:
-            return _Way(Mode.HYBRID_LOCAL, "linked", choice)
+            return _SearchMode(Mode.HYBRID_LOCAL, "linked", choice)
         # Titles may still be mentioned in other texts, which the engine finds out and notes.
-        return _Way(Mode.VECTOR_ONLY, "auto", choice)
+        return _SearchMode(Mode.VECTOR_ONLY, "auto", choice)
 
     def _joined_share(self, boundary: Boundary) -> float:
         """The share of the sections that a link or their document leads to another, by a sample that the ids decide:
@@ -154,7 +154,7 @@ class Finder:
                 self._library.joined_shares.put(key, known)
         return known
 
-    def _described(self, answer: Results, way: _Way, boundary: Boundary) -> FoundSections:
+    def _described(self, answer: Results, mode: _SearchMode, boundary: Boundary) -> FoundSections:
         found = []
         with self._library.reading(boundary) as reading:
             for result in answer.results:
@@ -167,17 +167,17 @@ class Finder:
                     found.append(_found(section, document, text, result, below))
             is_empty = not found and reading.is_empty()
         # How something is ranked says nothing where there is nothing.
-        decided = [note for note in answer.notes if way.recipe == "auto" and note.endswith(TITLES_DECIDED)]
+        decided = [note for note in answer.notes if mode.recipe == "auto" and note.endswith(TITLES_DECIDED)]
         others = [note for note in answer.notes if note not in decided]
         notes = self._library.notes if is_empty else (*others, *self._library.notes)
         reason = (_NO_DOCUMENTS if boundary.is_everything else _NONE_INSIDE) if is_empty else answer.reason
         return FoundSections(
             sections=tuple(found),
-            mode=way.mode,
+            mode=mode.mode,
             next_cursor=answer.next_cursor,
             notes=notes,
             reason=reason,
-            choice=" ".join((way.choice, *decided)) if way.choice and not is_empty else None,
+            choice=" ".join((mode.choice, *decided)) if mode.choice and not is_empty else None,
         )
 
     def asked(self, question: str) -> WeightedQuestion:
