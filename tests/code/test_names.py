@@ -123,6 +123,40 @@ def test_a_fixture_is_used_by_the_name_of_a_parameter(tmp_path: Path) -> None:
     assert uses(tmp_path, {}, "tests/inner/test_own.py::horn") == ["tests/inner/test_own.py:4"]
 
 
+# Verifies: REQ-d00741-D
+def test_members_of_what_a_fixture_gives_are_uses_of_their_own_kind(tmp_path: Path) -> None:
+    files = {
+        "horn.py": "class Horn:\n    def toot(self): ...\nclass Tuba:\n    def toot(self): ...\n",
+        "tests/conftest.py": (
+            "import pytest\nfrom horn import Horn, Tuba\n"
+            "@pytest.fixture\ndef horn():\n    yield Horn()\n"
+            "@pytest.fixture\ndef tuba(horn):\n    return Tuba()\n"
+        ),
+        "tests/test_horn.py": (
+            "def test_horn(horn):\n    horn.toot()\n"
+            "def test_tuba(tuba):\n    tuba.toot()\n"
+            "def test_named(request):\n    request.getfixturevalue('horn').toot()\n"
+            "def helper(horn):\n    horn.toot()\n"
+        ),
+    }
+    assert uses(tmp_path, files, "Horn.toot", "fixture") == ["tests/test_horn.py:2", "tests/test_horn.py:6"]
+    assert uses(tmp_path, {}, "Tuba.toot") == ["tests/test_horn.py:4"]
+
+
+# Verifies: REQ-o00083-A, REQ-o00083-B
+def test_a_name_that_a_function_has_too_binds_no_unknown_receiver(tmp_path: Path) -> None:
+    files = {
+        "horn.py": "class Horn:\n    def toot(self): ...\n    def blare(self): ...\ndef toot(): ...\n",
+        "go.py": "def go(x):\n    x.toot()\n    x.blare = 1\n    x.blare()\n",
+    }
+    with opened(tmp_path, files) as project:
+        toot, blare = answer(project, "Horn.toot"), answer(project, "Horn.blare")
+    assert (toot["uses"], toot["one_of"]) == ([], 1)
+    # Whoever writes an attribute of an unknown value may give it one of that name.
+    assert [(use["line"], use["basis"]) for use in blare["uses"]] == [(4, "name")]
+    assert blare["unbound"] == 1
+
+
 # Verifies: REQ-o00083-A, REQ-d00740-A
 def test_each_kind_of_symbol_has_its_uses_and_each_use_its_kind(tmp_path: Path) -> None:
     text = """

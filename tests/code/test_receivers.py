@@ -40,6 +40,11 @@ SHAPES = {
         "    def go(self):\n        self.bell.ring()\n"
     ),
     "a declared attribute": "class Tower:\n    bell: Bell\n    def go(self):\n        self.bell.ring()\n",
+    "a class that is declared": (
+        "import typing as t\nclass Tower:\n    kind: t.Type['Bell']\n    bells: t.List[Bell]\n"
+        "def go(tower: Tower):\n    tower.kind().ring()\n"
+    ),
+    "a list under another name of typing": "import typing as t\ndef go(bells: t.List[Bell]):\n    bells[0].ring()\n",
     "a declared result": "def make() -> Bell: ...\nmake().ring()\n",
     "an inferred result": "def make():\n    return Bell()\nmake().ring()\n",
     "an inferred result of a result": (

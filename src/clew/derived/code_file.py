@@ -270,6 +270,10 @@ class CodeFile:
         found.sort(key=lambda each: (each.is_test, _is_stub(each), each.qualname != name, each.path, each.line))
         return found[:limit]
 
+    def with_last_name(self, name: str) -> list[FiledSymbol]:
+        """The symbols of this name, whatever is around them."""
+        return [each for each in self._defining(name) if each.name == name]
+
     def all_symbols(self) -> Iterator[FiledSymbol]:
         yield from self._symbols("1")
 

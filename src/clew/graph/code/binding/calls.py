@@ -210,7 +210,7 @@ class Calls(TypesWritten):
         if shape.type:
             found = self.as_type(of.path, shape.type)
             if form & Form.CONTEXT:
-                return self._context(form, self._yielded(found))
+                return self._context(form, self.yielded(found))
             if form & Form.ASYNCHRONOUS and not form & Form.GENERATOR:
                 return self.of_typing("Coroutine", (found,))
             return found
@@ -223,7 +223,8 @@ class Calls(TypesWritten):
             return UNKNOWN
         return self.of_typing("Coroutine", (found,)) if form & Form.ASYNCHRONOUS else found
 
-    def _yielded(self, value: Value) -> Value:
+    def yielded(self, value: Value) -> Value:
+        """What generators give."""
         found = []
         for each in value:
             arguments = self.argument_of(each, "Iterable") or self.argument_of(each, "AsyncIterable")

@@ -28,7 +28,6 @@ from clew.graph.code.binding.types import (
 Substitution = Mapping[str, Value]
 _TYPE_VARIABLES = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
 _MOST_ABOVE = 200
-OBJECT = Ref(PREFIX + "builtins", 0)
 
 
 class Ancestor(NamedTuple):

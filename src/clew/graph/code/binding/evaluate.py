@@ -536,6 +536,13 @@ class Evaluator(Calls):
     def _number(self, source: Source, parts: tuple[int, ...]) -> Value:
         return self.of_builtin("int")
 
+    def _fixture(self, source: Source, parts: tuple[int, ...]) -> Value:
+        return self.fixture_value(source, source.name(parts[1]))
+
+    def fixture_value(self, source: Source, name: str) -> Value:
+        """What a test framework gives under a name: nothing that the language knows."""
+        return UNKNOWN
+
     def _dotted(self, source: Source, parts: tuple[int, ...]) -> Value:
         return self.of_builtin("str")
 
@@ -565,7 +572,7 @@ _EVALUATED: dict[int, Callable[[Evaluator, Source, tuple[int, ...]], Value]] = {
     Op.FUNCTION: Evaluator._function,
     Op.NARROWED: Evaluator._narrowed,
     Op.DOTTED: Evaluator._dotted,
-    Op.FIXTURE: Evaluator._unknown,
+    Op.FIXTURE: Evaluator._fixture,
     Op.OPERATION: Evaluator._operation,
     Op.TYPE_PARAMETER: Evaluator._type_parameter,
     Op.NOTHING: Evaluator._none,

@@ -24,7 +24,19 @@ Named = Ref | ModuleValue | Outside
 class Source:
     """The record of a file, with indexes for repeated look-ups."""
 
-    __slots__ = ("_members", "_numbers", "_sites", "_top", "facts", "imported", "path", "rules", "symbols")
+    __slots__ = (
+        "_fixtures",
+        "_has_tests",
+        "_members",
+        "_numbers",
+        "_sites",
+        "_top",
+        "facts",
+        "imported",
+        "path",
+        "rules",
+        "symbols",
+    )
 
     def __init__(self, record: Record) -> None:
         self.path = record.path
@@ -36,6 +48,8 @@ class Source:
         self._numbers: dict[str, int] | None = None
         self._sites: dict[int, tuple[int, ...]] | None = None
         self.imported: dict[str, list[int]] | None = None
+        self._fixtures: dict[str, int] | None = None
+        self._has_tests: bool | None = None
 
     def symbol(self, number: int) -> Symbol:
         return self.symbols[number]
@@ -76,6 +90,24 @@ class Source:
     def _is_static(self, number: int) -> bool:
         return bool(self.shape(number).form & Form.STATIC)
 
+    @property
+    def fixtures(self) -> dict[str, int]:
+        """The functions whose values tests get, by the names under which they do."""
+        if self._fixtures is None:
+            self._fixtures = {
+                symbol.name: number
+                for number, symbol in enumerate(self.symbols)
+                if self.shape(number).form & Form.FIXTURE
+            }
+        return self._fixtures
+
+    @property
+    def has_tests(self) -> bool:
+        """True if a framework calls functions of this file."""
+        if self._has_tests is None:
+            self._has_tests = any(each.is_test for each in self.symbols) or bool(self.fixtures)
+        return self._has_tests
+
     def imports(self, alias: str) -> list[int]:
         """The imports of a name that hold for the whole file."""
         if self.imported is None:
@@ -107,6 +139,11 @@ class Namespaces:
         self._roots: tuple[str, ...] | None = None
         self._named: dict[tuple[str, str], tuple[Named, ...]] = {}
         self._modules: dict[tuple[str, str, int], Module] = {}
+
+    def share(self, other: "Namespaces") -> None:
+        """Have what another reads of the same state of the project."""
+        self._sources, self._has, self._folders = other._sources, other._has, other._folders
+        self._named, self._modules = other._named, other._modules
 
     # Files
 
@@ -221,7 +258,7 @@ class Namespaces:
             if part:
                 found.append(ModuleValue(part))
         if not found and module and module[0].startswith(PREFIX):
-            found.append(Outside(f"{module[0][len(PREFIX) :]}.{name}"))
+            found += self.of_library(f"{module[0][len(PREFIX) :]}.{name}")
         return tuple(dict.fromkeys(found))
 
     def in_file(self, path: str, name: str, depth: int = 0) -> tuple[Named, ...]:

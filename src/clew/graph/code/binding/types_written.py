@@ -87,7 +87,7 @@ class TypesWritten(Classes):
     def _generic(self, ref: Ref, source: Source, given: tuple[int, ...], depth: int) -> Value:
         arguments = tuple(self._type(source.path, each, depth + 1) for each in given)
         if self.is_class(ref):
-            if ref == Ref(PREFIX + "builtins", 1):
+            if ref.path == PREFIX + "builtins" and self.known_source(ref.path).symbol(ref.symbol).name == "type":
                 return classes_of(arguments[0]) if arguments else UNKNOWN
             return (Instance(ref, arguments),)
         names = self.shape(ref).type_parameters

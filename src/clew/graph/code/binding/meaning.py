@@ -1,0 +1,153 @@
+"""Sites of names: which definitions each of them means, and which say nothing."""
+
+from clew.formats.code.facts.expressions import UNKNOWN as NO_EXPRESSION
+from clew.formats.code.facts.expressions import Op
+from clew.formats.code.facts.model import CALLABLES, Form, SiteKind
+from clew.graph.code.binding.evaluate import Evaluator
+from clew.graph.code.binding.library import PREFIX
+from clew.graph.code.binding.namespaces import Named, Source
+from clew.graph.code.binding.types import (
+    UNKNOWN,
+    Class,
+    Instance,
+    ModuleValue,
+    Outside,
+    Ref,
+    TypeParameter,
+    Unknown,
+    Value,
+    is_known,
+)
+
+_SAYS_NOTHING = frozenset(
+    {SiteKind.STRING, SiteKind.PATCH, SiteKind.ARGUMENT, SiteKind.FIXTURE, SiteKind.IMPORT, SiteKind.EXPORT}
+)
+"""Sites that are no use of anything where they are not bound."""
+_SHARED = "conftest.py"
+
+
+class Meanings(Evaluator):
+    """What sites mean by the rules of the language."""
+
+    def meant(self, source: Source, expression: int, kind: SiteKind) -> tuple[Named, ...]:
+        """The definitions that a site means; none where nothing is known of its receiver."""
+        if expression == NO_EXPRESSION:
+            return ()
+        parts = source.expression(expression)
+        if parts[0] == Op.DOTTED:
+            return self._by_dots(source, parts)
+        if parts[0] == Op.FIXTURE:
+            return fixture_named(self, source, source.name(parts[1]))
+        if kind == SiteKind.ARGUMENT and parts[0] == Op.MEMBER and not self._has_typed_literals(source):
+            return self._field(source, parts)
+        return self.refer(source.path, expression)
+
+    @staticmethod
+    def _has_typed_literals(source: Source) -> bool:
+        return source.rules is not None and source.rules.related
+
+    def _by_dots(self, source: Source, parts: tuple[int, ...]) -> tuple[Named, ...]:
+        return self.dotted(source.name(parts[1]), source)
+
+    def dotted(self, name: str, source: Source) -> tuple[Named, ...]:
+        """The definitions of a dotted name that begins with a module, by the rules of a file's language."""
+        if source.rules is None:
+            return ()
+        module, rest = source.rules.dotted(name, self)
+        if not module:
+            return ()
+        found: tuple[Named, ...] = (ModuleValue(module),)
+        for part in rest.split(".") if rest else ():
+            following: list[Named] = []
+            for each in found:
+                if isinstance(each, ModuleValue):
+                    following += self.named(each.paths, part, source)
+                elif isinstance(each, Ref):
+                    for value in self.definition(each):
+                        following += [member.ref for member in self.member(value, part).members]
+            found = tuple(dict.fromkeys(following))
+        return found
+
+    def _field(self, source: Source, parts: tuple[int, ...]) -> tuple[Named, ...]:
+        """The field that an argument of a constructor is given to."""
+        maker = source.expression(parts[1])
+        found: list[Named] = []
+        for value in self.value(source.path, maker[1]):
+            if isinstance(value, Class) and self._is_record(value.of):
+                members = self.member(Instance(value.of), source.name(parts[2])).members
+                found += [each.ref for each in members if not self._is_callable(each.ref)]
+        return tuple(found)
+
+    def _is_callable(self, ref: Ref) -> bool:
+        return self.known_source(ref.path).symbol(ref.symbol).kind in CALLABLES
+
+    def _is_record(self, of: Ref) -> bool:
+        order, is_open = self.order(of)
+        if any("__init__" in self.known_source(each.of.path).members(each.of.symbol) for each in order):
+            return False
+        return bool(self.form_of(of) & Form.RECORD) or is_open
+
+    # Sites that are not bound
+
+    def is_loose(self, source: Source, expression: int, kind: int) -> bool:
+        """True if nothing is known of a receiver, so that the site may use anything of its name."""
+        if kind in _SAYS_NOTHING:
+            return False
+        if expression == NO_EXPRESSION:
+            return True
+        parts = source.expression(expression)
+        if parts[0] != Op.MEMBER:
+            return parts[0] == Op.UNKNOWN
+        values = self.value(source.path, parts[1])
+        return any(self._may_have(each, source.name(parts[2])) for each in values)
+
+    def _may_have(self, value: object, name: str) -> bool:
+        if isinstance(value, Unknown | TypeParameter):
+            return True
+        if isinstance(value, Instance | Class):
+            return not value.of.path.startswith(PREFIX) and not self.member(value, name).is_open
+        return not isinstance(value, Outside | ModuleValue) and not isinstance(value, tuple)
+
+
+class MeaningsInTests(Meanings):
+    """What sites mean where a test framework calls the functions: a parameter is what the fixture of its name gives."""
+
+    def parameter_value(self, of: Ref, place: int) -> Value:
+        found = super().parameter_value(of, place)
+        source = self.known_source(of.path)
+        shape = source.shape(of.symbol)
+        takes = source.symbol(of.symbol).is_test or shape.form & Form.FIXTURE
+        if is_known(found) or not takes or place >= len(shape.parameters):
+            return found
+        return self.fixture_value(source, shape.parameters[place].name)
+
+    def fixture_value(self, source: Source, name: str) -> Value:
+        for fixture in fixture_named(self, source, name):
+            if isinstance(fixture, Ref):
+                form = self.shape(fixture).form
+                found = self.result_of(fixture)
+                if form & Form.GENERATOR:
+                    return self.yielded(found)
+                return self.awaited(found) if form & Form.ASYNCHRONOUS else found
+        return UNKNOWN
+
+
+def fixture_named(meanings: Meanings, source: Source, name: str) -> tuple[Named, ...]:
+    """The function whose value a test gets by a name: of its file, or of the nearest `conftest.py` above it."""
+    folder = source.path.rpartition("/")[0]
+    paths = [source.path]
+    while folder:
+        paths.append(f"{folder}/{_SHARED}")
+        folder = folder.rpartition("/")[0]
+    paths.append(_SHARED)
+    for path in paths:
+        other = meanings.source(path) if path == source.path or meanings.has(path) else None
+        if other is None:
+            continue
+        own = other.fixtures.get(name)
+        if own is not None:
+            return (Ref(path, own),)
+        named = [each for each in meanings.in_file(path, name) if isinstance(each, Ref)]
+        if named and meanings.shape(named[0]).form & Form.FIXTURE:
+            return tuple(named)
+    return ()
