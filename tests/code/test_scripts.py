@@ -56,6 +56,15 @@ RECEIVERS = {
     "a function that tells types apart": "function go(b: unknown) { return isBell(b) && b.ring(); }\n",
     "a condition that leads away": "function go(b: unknown) { if (!isBell(b)) return; b.ring(); }\n",
     "a type alias": "type Loud = Readonly<Bell>;\nfunction go(b: Loud) { b.ring(); }\n",
+    "a type with the members of another": (
+        "type Plain<T> = { [K in keyof T]: T[K] };\nfunction go(b: Plain<Bell>) { b.ring(); }\n"
+    ),
+    "the default of a type parameter": (
+        "interface Box<T = Bell> { it: T }\nfunction go(box: Box) { box.it.ring(); }\n"
+    ),
+    "an interface that is called": (
+        "interface Make { (n: number): Bell }\nfunction go(make: Make) { make(1).ring(); }\n"
+    ),
     "the type of a value": "const one = make();\nfunction go(b: typeof one) { b.ring(); }\n",
     "a member by its name as a text": "function go(b: Bell) { b['ring'](); }\n",
     "the object of a function": "const tower = () => ({ bell: make() });\ntower().bell.ring();\n",

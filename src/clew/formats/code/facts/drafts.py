@@ -30,6 +30,7 @@ class Draft:
         "parameters",
         "parent",
         "type",
+        "type_defaults",
         "type_parameters",
         "values",
     )
@@ -50,6 +51,7 @@ class Draft:
         self.form = 0
         self.type_parameters: tuple[str, ...] = ()
         self.metaclass = 0
+        self.type_defaults: tuple[int, ...] = ()
 
     def give(self, value: int) -> None:
         if len(self.values) < MOST_VALUES:
@@ -104,4 +106,5 @@ def _shape(writer: FactsWriter, draft: Draft) -> Shape:
         int(draft.form),
         draft.type_parameters,
         draft.metaclass,
+        draft.type_defaults,
     )

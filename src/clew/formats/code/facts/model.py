@@ -114,6 +114,8 @@ class Shape(msgspec.Struct, frozen=True, gc=False, array_like=True):
     form: int = 0
     type_parameters: tuple[str, ...] = ()
     metaclass: int = 0
+    type_defaults: tuple[int, ...] = ()
+    """Types that the type parameters stand for where none is written, as expressions; 0 for none."""
 
 
 class Imported(msgspec.Struct, frozen=True, gc=False, array_like=True):

@@ -6,6 +6,7 @@ from clew.formats.code.facts.expressions import UNKNOWN, Op
 from clew.formats.code.facts.model import ATTRIBUTE, MEMBER, METHOD, PROPERTY, Form, SiteKind
 from clew.formats.code.script.functions import FUNCTIONS, Functions
 from clew.formats.code.script.scopes import CLASS_SCOPE, ScriptScope
+from clew.formats.code.script.types import is_mapped
 
 _METHODS = frozenset({"method_definition", "method_signature", "abstract_method_signature"})
 _FIELDS = frozenset({"public_field_definition", "field_definition", "property_signature"})
@@ -25,7 +26,10 @@ class ScriptClasses(Functions):
         draft = self.drafts[number]
         written = node.child_by_field_name("type_parameters")
         if written is not None:
-            draft.type_parameters = tuple(dict.fromkeys((*draft.type_parameters, *self.type_parameters(written))))
+            declared = self.parameters_with_defaults(written)
+            draft.type_parameters = tuple(dict.fromkeys((*draft.type_parameters, *declared)))
+            if any(declared.values()):
+                draft.type_defaults = tuple(declared.get(name, UNKNOWN) for name in draft.type_parameters)
         for each in node.named_children:
             if each.type == "decorator":
                 self.visit(_inner(each), SiteKind.DECORATOR)
@@ -68,7 +72,7 @@ class ScriptClasses(Functions):
         waiting = [node]
         while waiting:
             part = waiting.pop()
-            if part.type == "object_type":
+            if part.type == "object_type" and not is_mapped(part):
                 self._members(part, number)
             elif part.type == "intersection_type" or (part.type == "parenthesized_type" and part.named_children):
                 waiting += reversed([each for each in part.named_children if each.type != "comment"])

@@ -8,6 +8,7 @@ from clew.formats.code.facts.model import CLASS, CONSTANT, FUNCTION, TYPE, VARIA
 from clew.formats.code.script.classes import ScriptClasses
 from clew.formats.code.script.functions import FUNCTIONS
 from clew.formats.code.script.scopes import BLOCK_SCOPE, FUNCTION_SCOPE, MODULE_SCOPE, Local, ScriptScope
+from clew.formats.code.script.types import is_mapped
 
 _CLASSES = frozenset({"class_declaration", "abstract_class_declaration"})
 _CALLABLE = frozenset({"function_declaration", "generator_function_declaration", "function_signature"})
@@ -69,7 +70,7 @@ class ScriptStatements(ScriptClasses):
             return False
         value = node.child_by_field_name("value")
         if value is None or value.type == "object_type":
-            return False
+            return value is not None and is_mapped(value)
         while value.type == "intersection_type" and value.named_children:
             if value.named_children[-1].type == "object_type" or value.named_children[0].type == "object_type":
                 return False
@@ -252,9 +253,12 @@ class ScriptStatements(ScriptClasses):
         if draft.kind == CLASS:
             self.class_body(node, number)
             return False
-        before, inside = self.open_types(node), self.inside
-        self.inside = number
-        draft.type_parameters = tuple(self.scope.types) if self.scope is not before else ()
+        before, inside = self.scope, self.inside
+        self.scope, self.inside = ScriptScope(BLOCK_SCOPE, before, before.symbol), number
+        written = node.child_by_field_name("type_parameters")
+        declared = self.parameters_with_defaults(written) if written is not None else {}
+        draft.type_parameters = tuple(declared)
+        draft.type_defaults = tuple(declared.values()) if any(declared.values()) else ()
         draft.give(self.annotated(node, "value"))
         self.scope, self.inside = before, inside
         return False

@@ -226,13 +226,17 @@ class Types(TreeReader):
 
     def type_parameters(self, node: Any) -> tuple[str, ...]:
         """Make the type parameters known in the scope; their names."""
-        names = []
+        return tuple(self.parameters_with_defaults(node))
+
+    def parameters_with_defaults(self, node: Any) -> dict[str, int]:
+        """The type parameters that a node declares, each with its default; they are known in the scope then."""
+        names: dict[str, int] = {}
         for each in node.named_children:
             named = each.child_by_field_name("name") if each.type == "type_parameter" else None
             if named is None:
                 continue
             name = self.text(named)
-            names.append(name)
+            names[name] = UNKNOWN
             own = self.writer.expression(Op.TYPE_PARAMETER, self.writer.name(name))
             self.scope.types[name] = own
             bound = each.child_by_field_name("constraint")
@@ -240,12 +244,14 @@ class Types(TreeReader):
                 self.scope.types[name] = self.writer.union((own, above))
             default = each.child_by_field_name("value")
             if default is not None:
-                self._inner(default)
-        return tuple(names)
+                names[name] = self._inner(default)
+        return names
 
     def _object_type(self, node: Any) -> int:
         """A type with named members that has no name itself."""
         pairs: list[int] = []
+        if is_mapped(node):
+            return self._mapped(node.named_children[0])
         for each in node.named_children:
             name = each.child_by_field_name("name")
             if each.type == "property_signature" and name is not None:
@@ -257,6 +263,11 @@ class Types(TreeReader):
             elif each.type in ("call_signature", "construct_signature"):
                 self._function(each)
         return self.writer.expression(Op.RECORD, *pairs[: MOST_FIELDS * 2])
+
+    def _mapped(self, node: Any) -> int:
+        """`[K in keyof T]: ...`: a type with the members of another."""
+        self.annotated(node)
+        return self._inner(node.named_children[0].child_by_field_name("type"))
 
     def _index(self, node: Any) -> int:
         for field in ("index_type", "type"):
@@ -302,6 +313,14 @@ class Types(TreeReader):
             scope = scope.parent
         parts = self.writer.parts(scope.this) if scope is not None else (Op.UNKNOWN,)
         return self.writer.expression(Op.SELF_CLASS, parts[1]) if parts[0] == Op.SELF else UNKNOWN
+
+
+def is_mapped(node: Any) -> bool:
+    """True for `{ [K in keyof T]: ... }`, which has the members of another type."""
+    inner = node.named_children
+    clause = inner[0].named_children if len(inner) == 1 and inner[0].type == "index_signature" else []
+    of = clause[0].child_by_field_name("type") if clause and clause[0].type == "mapped_type_clause" else None
+    return of is not None and of.type == "index_type_query"
 
 
 def _text_in(node: Any) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from clew.formats.code.facts.expressions import UNKNOWN as NO_EXPRESSION
 from clew.formats.code.facts.expressions import Op
-from clew.formats.code.facts.model import CLASS
+from clew.formats.code.facts.model import CALLABLES, CLASS
 from clew.graph.code.binding.classes import Classes, substitute
 from clew.graph.code.binding.library import PREFIX, other_name
 from clew.graph.code.binding.namespaces import Named, Source
@@ -60,16 +60,19 @@ class TypesWritten(Classes):
         source = self.known_source(ref.path)
         symbol = source.symbol(ref.symbol)
         if symbol.kind == CLASS:
-            return (Instance(ref),)
+            return (Instance(ref, self._defaults(ref, ())),)
         if self.is_type_variable(ref):
             return (TypeParameter(symbol.name, ref),)
-        value = source.shape(ref.symbol).value
+        shape = source.shape(ref.symbol)
+        value = shape.value
         if not value or symbol.kind in ("function", "method"):
             return UNKNOWN
+        if shape.type_defaults:
+            return self._aliased(ref, (), depth)
         parts = source.expression(value)
         if parts[0] == Op.CALL and len(parts) > 3 and self._last_name(source, parts[1]) == "NewType":
             return self._type(ref.path, parts[3], depth + 1)
-        return self._type(ref.path, value, depth + 1)
+        return self.as_type(ref.path, value)
 
     def _subscript_type(self, source: Source, number: int, depth: int) -> Value:
         parts = source.expression(number)
@@ -89,9 +92,28 @@ class TypesWritten(Classes):
         if self.is_class(ref):
             if ref.path == PREFIX + "builtins" and self.known_source(ref.path).symbol(ref.symbol).name == "type":
                 return classes_of(arguments[0]) if arguments else UNKNOWN
-            return (Instance(ref, arguments),)
-        names = self.shape(ref).type_parameters
-        return substitute(self._type_of(ref, depth), dict(zip(names, arguments, strict=False)))
+            return (Instance(ref, self._defaults(ref, arguments)),)
+        return self._aliased(ref, arguments, depth) if self.shape(ref).type_parameters else self._type_of(ref, depth)
+
+    def _aliased(self, ref: Ref, arguments: tuple[Value, ...], depth: int) -> Value:
+        """The values of a type that has another name, with what its type parameters stand for."""
+        shape = self.shape(ref)
+        if self.known_source(ref.path).symbol(ref.symbol).kind in CALLABLES:
+            return UNKNOWN
+        found = self.as_type(ref.path, shape.value)
+        given = self._defaults(ref, arguments)
+        return substitute(found, dict(zip(shape.type_parameters, given, strict=False))) if given else found
+
+    def _defaults(self, ref: Ref, given: tuple[Value, ...]) -> tuple[Value, ...]:
+        """The arguments of a generic type, with the defaults of those that are not written."""
+        shape = self.shape(ref)
+        if len(given) >= len(shape.type_defaults):
+            return given
+        rest = zip(shape.type_parameters[len(given) :], shape.type_defaults[len(given) :], strict=False)
+        return (
+            *given,
+            *(self.as_type(ref.path, default) if default else (TypeParameter(name),) for name, default in rest),
+        )
 
     def _special(self, named: Outside, source: Source, given: tuple[int, ...], depth: int) -> Value:
         """A name that the project does not define, with the types in the brackets after it."""
