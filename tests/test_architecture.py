@@ -422,3 +422,20 @@ def test_a_public_class_name_stands_for_one_class_unless_it_is_listed() -> None:
     )
     assert {name for name, times in found.items() if times > 1} == SHARED_CLASS_NAMES
     assert len(SHARED_CLASS_NAMES) <= 30
+
+
+QUESTION_WORDS = {"What", "Whether", "How", "Where", "Which", "Why", "Who", "Those"}
+
+
+# Verifies: REQ-o00007-H
+def test_docstrings_are_statements() -> None:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    found = [
+        ast.get_docstring(node) or ""
+        for tree in modules().values()
+        for node in nodes(tree)
+        if isinstance(node, documented)
+    ]
+    first = [text.split()[0].strip(",.:;") for text in found if text]
+    assert len(first) > 5_000
+    assert sum(word in QUESTION_WORDS for word in first) * 20 <= len(first)

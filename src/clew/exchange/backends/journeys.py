@@ -132,7 +132,7 @@ def section_texts(item: Item, texts: SpecText) -> dict[str, str]:
 
 
 def step_lines(steps: Sequence[Criterion], texts: SpecText | None = None) -> Iterator[str]:
-    """Steps as they are written; without `texts`, those that were read."""
+    """The lines of steps. `texts` writes new texts; without it, the steps keep theirs."""
     for each in steps:
         text = texts.step(each.label, criterion_text(each)) if texts is not None else each.text
         first, *rest = text.split("\n")

@@ -53,7 +53,7 @@ def reading_of(text: str, path: str) -> Reading:
 
 
 def _of_tree(text: str, path: str, family: Family) -> Reading:
-    """What the grammar of a language makes of a file; a scan where the grammar is not installed."""
+    """The reading of a file by the grammar of its language; by a scan if the grammar is not installed."""
     from clew.formats.code.script import reader
     from clew.formats.code.trees.grammars import grammar, package_of_grammar
 

@@ -18,7 +18,7 @@ _PAUSE = 0.05
 
 @contextmanager
 def changing_events(connection: sqlite3.Connection) -> Iterator[None]:
-    """In a transaction of the caller: nobody else can change an event meanwhile."""
+    """Let the block change events. The caller holds a transaction, so nobody else can change them."""
     connection.execute("DROP TRIGGER events_are_never_changed")
     yield
     connection.execute(EVENTS_ARE_NEVER_CHANGED)

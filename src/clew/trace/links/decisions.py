@@ -35,8 +35,8 @@ class LinkDecision(msgspec.Struct, frozen=True):
 
 class Decisions:
     def __init__(self, store: Callable[[], Store | None], left_out: Callable[[], Damaged]) -> None:
-        """A team's `store` may be there later than this. `left_out` takes the errors of damaged records, so that the
-        others count."""
+        """`store` is asked at each use, because a team's store may open later. `left_out` takes the errors of damaged
+        records, which are skipped."""
         self._store = store
         self._left_out = left_out
 

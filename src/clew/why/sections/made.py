@@ -185,7 +185,7 @@ def _is_about(attempt: Commit, commit: Commit) -> bool:
 
 
 def reason_of(inquiry: Inquiry, commit: Commit) -> EvidenceSection:
-    """Who decided it, when, in which release, and the sentence that says why."""
+    """The section on the reason: author, date and release of the decision, and the sentence with its reason."""
     ties, merge = ties_and_merge(inquiry, commit)
     sentence, source = reason_in(body_of(commit.message)), "its message"
     if not sentence and merge is not None:

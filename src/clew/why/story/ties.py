@@ -45,7 +45,7 @@ class CommitTies(msgspec.Struct, frozen=True, array_like=True):
 
 
 def ties_of(inquiry: "Inquiry", commit: Commit, numbers: Sequence[str]) -> CommitTies:
-    """What belongs to a commit, whose messages and merge name the numbers. Kept for the same HEAD and tags."""
+    """The items tied to a commit by the numbers in its message and its merge. Cached for the same HEAD and tags."""
     tags = git.answer(
         inquiry.root, "for-each-ref", "--count=1", "--sort=-creatordate", "--format=%(objectname)", "refs/tags"
     )

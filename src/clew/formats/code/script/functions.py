@@ -74,7 +74,7 @@ class Functions(Bindings):
         return self.promised(found) if is_async else found
 
     def promised(self, value: int) -> int:
-        """What waits for a value."""
+        """A promise of a value."""
         return self.writer.expression(Op.COLLECTION, self.writer.name("Promise"), value)
 
     def _parameters(self, node: Any, number: int, expected: int) -> list[Taken]:

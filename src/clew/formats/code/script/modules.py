@@ -135,7 +135,7 @@ class Modules(ScriptStatements):
         self._exported_value(node, declaration, DEFAULT)
 
     def _exported_value(self, node: Any, value: Any, name: str) -> None:
-        """What a file gives as its default, or as all of it."""
+        """Note the value that a file exports, as its default or as the whole module."""
         if value.type == "identifier":
             self.visit(value, SiteKind.EXPORT)
             self.imported(node, self.own, self.text(value), name, How.EXPORTED)
@@ -216,7 +216,7 @@ class Modules(ScriptStatements):
         return self._test_call(node, callee, given, first)
 
     def _all_of(self, node: Any, module: str) -> int:
-        """What requiring a module gives: the module, or what it was assigned."""
+        """The value of a required module: its names, or the value assigned to `module.exports`."""
         whole = self.imported(node, module, "", "", How.CALLED)
         return self.writer.union((self.imported(node, module, _ASSIGNED, "", How.CALLED), whole))
 

@@ -21,8 +21,8 @@ def grammar_of(path: str) -> str:
 
 
 def read(text: str, path: str) -> Reading:
-    """What a file with LF line ends says. SyntaxError where it is no script; RecursionError where it is nested too
-    deeply; ValueError where parsing takes too long."""
+    """Outline and facts of a file with LF line ends. SyntaxError if it is not a script; RecursionError if it is nested
+    too deeply; ValueError if parsing takes too long."""
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     script = script_of(text, path) if path.endswith(COMPONENTS) else text
     reader = Modules(script, path)

@@ -6,7 +6,7 @@ MODULE_SCOPE, FUNCTION_SCOPE, BLOCK_SCOPE, CLASS_SCOPE = 0, 1, 2, 3
 
 
 class Local:
-    """What a name is in its scope."""
+    """A name in its scope, with its values."""
 
     __slots__ = ("expression", "is_declared", "is_symbol", "values", "variable")
 

@@ -68,7 +68,7 @@ class Values(Types):
         return None
 
     def meaning(self, local: Local) -> int:
-        """What a name means wherever it is read."""
+        """The expression of a name wherever it is read."""
         return local.expression or self.as_variable(local)
 
     def as_variable(self, local: Local) -> int:
@@ -186,7 +186,7 @@ class Values(Types):
         return operands[::-1]
 
     def joined(self, told: Known) -> Known:
-        """What is known here with something more."""
+        """The known values at this point, with some more."""
         return {**self.known, **told} if told and len(self.known) < _WIDEST_KNOWN else self.known
 
     # Operators
@@ -316,7 +316,7 @@ class Values(Types):
         return self._result(value, value, node.child_by_field_name("arguments"))
 
     def _result(self, callee: int, context: int, given: Any) -> int:
-        """What a call gives, with its arguments read."""
+        """The expression of a call's result; its arguments are read."""
         arguments: list[int] = []
         if given is None:
             pass
@@ -401,7 +401,7 @@ class Values(Types):
         return self.writer.expression(Op.RECORD, *pairs[: MOST_FIELDS * 2])
 
     def _any_of(self, expected: int) -> int:
-        """What is expected under a key that is computed."""
+        """The expected value under a computed key."""
         return self.writer.expression(Op.SUBSCRIPT, expected, UNKNOWN) if expected else UNKNOWN
 
     def _key(self, name: str, node: Any, expected: int) -> None:

@@ -116,7 +116,7 @@ class Calls(TypesWritten):
         return rules.constructor if rules is not None else "__init__"
 
     def taken(self, callee: Type, place: int, path: str, arguments: tuple[int, ...]) -> Value:
-        """What a function takes at a position of its arguments."""
+        """The parameter of a function at a position of its arguments."""
         if isinstance(callee, Anonymous):
             return callee.parameters[place] if place < len(callee.parameters) else UNKNOWN
         if isinstance(callee, Class):

@@ -1,4 +1,4 @@
-"""Where imports of TypeScript and JavaScript lead, and in which order members are looked for."""
+"""The rules of TypeScript and JavaScript: targets of imports, and the order in which members are looked for."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The search over everything, which the palette shows as somebody types, and why anything is there."""
+"""The search over everything, also as the palette shows it while somebody types, and the page that answers why."""
 
 from clew.errors import ClewError
 from clew.surfaces.web import addresses
