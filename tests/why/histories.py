@@ -201,6 +201,20 @@ def released(folder: Path) -> None:
     repo.git("tag", "v1.1")
 
 
+def gone(folder: Path) -> None:
+    """Definitions that were removed or renamed, and a text that was taken out."""
+    repo = Repository(folder)
+    lamp = "def light_lamp(oil):\n    return oil\n"
+    repo.commit("Light the lamp (#7)\n\nShips missed the entrance.", {"lamp.py": lamp + "\n\nWICK_LENGTH = 3\n"})
+    repo.commit(
+        "Let the lamp burn gas\n\nOil became dear.",
+        {"lamp.py": lamp.replace("light_lamp", "ignite_lamp") + "\n\nWICK_LENGTH = 3\n"},
+    )
+    repo.git("tag", "v1.0")
+    repo.commit("No wick any more\n\nGas burns without one.", {"lamp.py": lamp.replace("light_lamp", "ignite_lamp")})
+    repo.commit("Paint it", {"paint.py": "COLOUR = 'red'\n"})
+
+
 def listed(folder: Path) -> None:
     repo = Repository(folder)
     repo.commit("Name the lights", {"lights.py": "LIGHTS = ['red', 'green']\nHEIGHT = 4\n"})
@@ -404,6 +418,7 @@ SHAPES: Mapping[str, Callable[[Path], None]] = {
     "commits that decided nothing": decided,
     "tried again": tried_again,
     "release": released,
+    "gone": gone,
     "malformed ignore list": malformed_list,
     "uncommitted lines": uncommitted,
     "carriage returns": carriage_returns,

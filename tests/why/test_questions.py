@@ -29,7 +29,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Verdict]
         servers.close()
 
 
-# Verifies: REQ-o00043-A, REQ-d00361-A, REQ-d00361-B, REQ-d00361-E, REQ-d00361-F
+# Verifies: REQ-o00043-A, REQ-d00361-A, REQ-d00361-B, REQ-d00361-E, REQ-d00361-F, REQ-d00757-A+B+C
 def test_answers_are_right_and_a_confident_wrong_one_counts_double(verdicts: list[Verdict]) -> None:
     wrong = [each for each in verdicts if not each.is_right]
     cost = sum(2 if each.is_confident else 1 for each in wrong)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.why.asking import Servers
-from tests.why.histories import Repository, many_commits, plain, specified
+from tests.why.histories import Repository, gone, many_commits, plain, specified
 
 from clew.text.tokens import estimate_tokens
 
@@ -310,3 +310,16 @@ def test_git_is_asked_once_by_those_who_ask_the_same(tmp_path: Path) -> None:
         assert sum(story.chain.decided.values()) == 50
     finally:
         history.close()
+
+
+# Verifies: REQ-d00757-D
+def test_a_text_is_looked_for_in_the_commits(servers: Servers, tmp_path: Path) -> None:
+    gone(tmp_path / "project")
+    client = servers.client(tmp_path / "project")
+    found = {
+        each["name"]: each for each in client.result("why", target="WICK_LENGTH = 3", history=True).data["sections"]
+    }
+    assert "removed" in found["what"]["facts"][0]["text"]
+    assert "Gas burns without one." in found["reason"]["facts"][0]["text"]
+    (nothing,) = client.result("why", target="a text that was never there", history=True).data["sections"]
+    assert nothing["note"].startswith("No commit added or removed this text. Looked through the commits")

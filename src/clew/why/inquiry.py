@@ -15,7 +15,8 @@ from clew.formats.code.outline import Symbol, holds_code
 from clew.graph.code.region import CodeRegion
 from clew.graph.model import Node, NodeKind
 from clew.text.display import one_line
-from clew.why.target import TargetText, find_target, read_text
+from clew.why.story.reason import body_of
+from clew.why.target import Target, TargetText, find_target, read_text
 from clew.workspace.git import api as git
 from clew.workspace.paths import display
 
@@ -38,12 +39,13 @@ _IDS = re.compile(r"[A-Za-z][\w.]*(?:[-/#][\w.]+)+")
 
 
 class Inquiry:
-    def __init__(self, call: "Call", asked: str) -> None:
+    def __init__(self, call: "Call", asked: str, *, is_text: bool = False) -> None:
         self.call = call
         self.project = call.project
         self.root = call.project.config.root
         self._until = time.monotonic() + DEADLINE_SECONDS
-        self.target = find_target(call, asked, self._until)
+        text = Target(asked=asked, kind="text", name=asked) if is_text else None
+        self.target = text or find_target(call, asked, self._until)
         self.notes: list[str] = []
 
     @property
@@ -161,7 +163,7 @@ def commit_line(commit: Commit, *, body: int = 0) -> str:
     subject = one_line(commit.subject, 120) or "(no message)"
     numbers = [each for each in references_in(commit.message) if each not in subject]
     named = f" ({', '.join(numbers)})" if numbers else ""
-    rest = one_line(commit.message.partition("\n")[2], body) if body else ""
+    rest = one_line(body_of(commit.message), body) if body else ""
     reason = f" Its message: {rest}" if rest else ""
     return f'"{subject}"{named}, {one_line(commit.author, 40) or "nobody"}, {day(commit.time)}.{reason}'
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from clew.code.targets import Meaning
     from clew.operation.call import Call
     from clew.project import Project
+    from clew.why.story.removed import SearchedPast
 
 _LINES = re.compile(
     r"(?P<path>.+?)(?::(?P<a>\d{1,9})(?:-(?P<b>\d{1,9})|:\d{1,9})?|#L(?P<c>\d{1,9})(?:-L?(?P<d>\d{1,9}))?)"
@@ -36,15 +37,21 @@ _HEX = re.compile(r"[0-9a-fA-F]{4,64}")
 _MEMORY = re.compile(
     r"memory:.+|\[?node_[0-9a-f]{4,32}\]?|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 )
+_NUMBER = re.compile(r"#\d{1,7}|GH-\d{1,7}|!\d{1,6}|[A-Z][A-Z0-9]{1,9}-\d{1,6}")
+_RANGE = re.compile(r"(?P<first>[^\s.][^\s]*?)\.\.(?P<last>[^\s.][^\s]*)(?P<path>\s+\S.*)?")
+_DEFINABLE = re.compile(r"[^\W\d]\w{2,}(?:(?:\.|::)[^\W\d]\w*){0,4}")
 _SHORT_ID = re.compile(r"[0-9a-f]{8,32}")
 _MOST_CANDIDATES = 8
+PAST_SECONDS = 6.0
+"""Seconds that a search in the commits may take: whoever asks for what is no longer there has nothing else to read."""
 _HELP = "Name a file, FILE:LINE, FILE:START-END, a symbol, an id or a commit. `clew search` finds them by words."
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
     asked: str
     kind: str
-    """file, lines, symbol, name, commit, memory, section, spec, change, deleted file, or the kind of a node."""
+    """file, lines, symbol, name, commit, memory, section, spec, change, deleted file, number (an issue), commits (a
+    range), removed symbol, text (in the history), or the kind of a node."""
     name: str
     title: str = ""
     path: str | None = None
@@ -107,13 +114,14 @@ def find_target(call: "Call", asked: str, until: float) -> Target:
     if not text or "\0" in text:
         raise InvalidArgument(f"'{shortened(asked)}' names nothing.", hint=_HELP)
     code = (partial(_lines, until=until), partial(_named, until=until))
-    for find in (_memory, _node, _path, *code, _commit_id, _memory_id, _section):
+    past = (partial(_number, until=until), partial(_between, until=until))
+    for find in (_memory, _node, _path, *code, _commit_id, _memory_id, _section, *past):
         if (found := find(call, text)) is not None:
             return found
     found, limits = _symbol(call, text, until)
     if found is not None:
         return found
-    for find in (_revision, _spec, partial(_deleted, until=until)):
+    for find in (_revision, _spec, partial(_deleted, until=until), partial(_removed, until=until)):
         if (found := find(call, text)) is not None:
             return found
     raise _unknown(call, text, limits)
@@ -370,6 +378,54 @@ def _deleted(call: "Call", text: str, until: float) -> Target | None:
         return None
     touches = call.project.history.history.of_path(path, 1)
     return Target(asked=text, kind="deleted file", name=path, path=path) if touches else None
+
+
+def past_of(call: "Call", until: float) -> "SearchedPast | None":
+    """The history that can be searched; None without git."""
+    from clew.why.story.removed import SearchedPast
+
+    reader = call.project.history
+    head = reader.ensure(max(until - time.monotonic(), 0.0)).head
+    if head is None:
+        return None
+    return SearchedPast(call.root, reader.history, head, max(until - time.monotonic(), PAST_SECONDS))
+
+
+def _number(call: "Call", text: str, until: float) -> Target | None:
+    """An issue or pull request that messages of commits name."""
+    if _NUMBER.fullmatch(text) is None or (past := past_of(call, until)) is None:
+        return None
+    from clew.why.story.removed import commits_naming
+
+    return Target(asked=text, kind="number", name=text) if commits_naming(past, text) else None
+
+
+def _between(call: "Call", text: str, until: float) -> Target | None:
+    """The commits from one revision to another, `A..B`, and a file or folder behind it."""
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        return None
+    for name in ("first", "last"):
+        if git.commit_of(call.root, match[name]) is None:
+            return None
+    path = (match["path"] or "").strip()
+    return Target(asked=text, kind="commits", name=f"{match['first']}..{match['last']}", path=path or None)
+
+
+def _removed(call: "Call", text: str, until: float) -> Target | None:
+    """A definition that is no longer there."""
+    if _DEFINABLE.fullmatch(text) is None or (past := past_of(call, until)) is None:
+        return None
+    from clew.why.story.removed import story_of_definition
+
+    story = story_of_definition(past, text)
+    if story is None:
+        raise NotFound(
+            f"Not known yet: nothing here is called '{shortened(text)}', and the commits are still being looked through"
+            " for a definition that was removed.",
+            hint="Ask again in a moment.",
+        )
+    return Target(asked=text, kind="removed symbol", name=text) if story.events else None
 
 
 def _near(call: "Call", text: str) -> str:

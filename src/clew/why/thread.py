@@ -19,6 +19,7 @@ from clew.why.sections.decided import decided, memory_lines
 from clew.why.sections.definitions import definitions
 from clew.why.sections.dependants import dependants
 from clew.why.sections.made import around, commits_of, made
+from clew.why.sections.past import past_sections
 from clew.why.sections.pending import pending
 from clew.why.sections.proved import proved
 from clew.why.sections.tested import tested_by
@@ -37,9 +38,14 @@ _LEGAL = re.compile(
 _MOST_PATHS = 40
 
 
-def thread(call: Call, asked_for: str) -> Thread:
-    """All facts about a target. The graph has to be in step with the files."""
-    return thread_of(Inquiry(call, asked_for))
+PAST_KINDS = frozenset({"number", "commits", "removed symbol", "text"})
+"""Kinds of targets that are in the history alone."""
+
+
+def thread(call: Call, asked_for: str, *, is_text: bool = False) -> Thread:
+    """All known facts about a target; with `is_text`, about a text in the history. The graph has to be in step with the
+    files."""
+    return thread_of(Inquiry(call, asked_for, is_text=is_text))
 
 
 def thread_of(inquiry: Inquiry) -> Thread:
@@ -50,6 +56,8 @@ def thread_of(inquiry: Inquiry) -> Thread:
         sections = commit_sections(inquiry, target.commit)
     elif target.definitions:
         sections = (definitions(inquiry),)
+    elif target.kind in PAST_KINDS:
+        sections = past_sections(inquiry)
     else:
         sections = _sections(inquiry)
     if target.others:

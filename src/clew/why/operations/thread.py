@@ -24,7 +24,8 @@ class ShowWhy(
     toolset=Toolset.CORE,
     title="Why this is there",
     summary="why a line, symbol, requirement or commit is there, what proves it, what depends on it",
-    epilog="clew why src/fairwater/curve.py:12\nclew why REQ-d00001-A\nclew why HEAD",
+    epilog="clew why src/fairwater/curve.py:12\nclew why REQ-d00001-A\nclew why HEAD\nclew why '#12'\n"
+    'clew why HEAD~1..HEAD\nclew why --history "half a metre"',
     needs=Freshness.NONE,
     default=True,
     trim=("sections", "notes"),
@@ -33,9 +34,11 @@ class ShowWhy(
 ):
     """Why does this line, symbol, requirement, test, memory or commit exist: who asked for it, which commits made it
     and why, what was decided, what proves it, what depends on it. Each line is stated, recorded or inferred, with its
-    place; a section without evidence says so. Before an edit call `context`."""
+    place; a section without evidence says so. It takes a removed symbol, #NUMBER and A..B PATH as well. Before an edit
+    call `context`."""
 
     target: TargetName
+    history: Annotated[bool, Meta(description="The target is a text: which commits added and removed it")] = False
     max_tokens: Annotated[
         int, Meta(ge=400, le=20_000, description="Size at most; default 1,800"), Option(hidden=True)
     ] = 1_800
@@ -44,7 +47,7 @@ class ShowWhy(
         from clew.why.thread import thread
 
         call.project.ensure_graph(call.progress)
-        found = thread(call, self.target)
+        found = thread(call, self.target, is_text=self.history)
         return found if call.surface == "cli" else thinned(found, self.max_tokens)
 
     def text(self, result: Thread) -> str:

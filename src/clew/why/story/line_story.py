@@ -6,21 +6,21 @@ Both are kept by HEAD, content and range. What comes too late for an answer is t
 # Implements: REQ-d00361
 
 import re
-import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from clew.derived.history import CommitHistory
-from clew.errors import ClewError
 from clew.text.hashing import content_hash
 from clew.why.story.chain import Chain, ChainWalk
+from clew.why.story.patient import asked_once
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 from clew.workspace.git.history import NOT_COMMITTED, BlamedLine
-from clew.workspace.keeping import start_thread
 from clew.workspace.regular import contents
 
 IGNORE_FILE = ".git-blame-ignore-revs"
@@ -29,7 +29,8 @@ _MOST_IGNORED = 500
 _MOST_SECONDS = 60
 MOST_LINES = 4_000
 """Longer files are not asked about line by line."""
-_KIND = "chain 1"
+
+T = TypeVar("T")
 
 
 class Ignored(msgspec.Struct, frozen=True):
@@ -58,19 +59,8 @@ def ignored_commits(root: Path) -> Ignored:
     return Ignored(kept, len(written) - sum(entry in known for entry in wanted))
 
 
-class _Question:
-    """A question to git, which several may wait for."""
-
-    def __init__(self) -> None:
-        self.is_blamed = threading.Event()
-        self.is_followed = threading.Event()
-        self.lines: tuple[BlamedLine, ...] | None = None
-        self.chain: Chain | None = None
-
-
-_RUNNING: dict[tuple[str, ...], _Question] = {}
-"""The questions that git has not answered yet."""
-_LOCK = threading.Lock()
+class _Blame(msgspec.Struct, frozen=True, array_like=True):
+    lines: tuple[BlamedLine, ...]
 
 
 class StoryTeller:
@@ -86,71 +76,40 @@ class StoryTeller:
         the lines last, those apart that changed white space."""
         ignored = ignored_commits(self._root)
         digest = content_hash("\n".join(ignored.commits).encode())
-        kind = _KIND if follows else "lines 1"
-        about = (self._head, path, content_hash(data), str(first), str(last), digest, kind)
+        about = (self._head, path, content_hash(data), str(first), str(last), digest)
         notes = []
         if ignored.unknown:
             notes.append(f"{ignored.unknown} of the entries in {IGNORE_FILE} are no commits here and were left out.")
-        chain = self._history.kept(Chain, *about)
-        if chain is None:
-            asked = self._started(about, (path, first, last), ignored, follows=follows)
-            until = time.monotonic() + seconds
-            asked.is_blamed.wait(max(seconds, 0.0))
-            asked.is_followed.wait(max(until - time.monotonic(), 0.0))
-            chain = asked.chain
-            if chain is None and asked.lines is not None:
-                chain = _unfollowed(asked.lines)
-                notes.append(
-                    "These commits touched the lines last; whether they only moved or formatted them is still being"
-                    " looked at. Ask again in a moment."
-                )
-        return LineStory(chain, tuple(notes)) if chain is not None else None
+        until = time.monotonic() + seconds
 
-    def _started(
-        self, about: tuple[str, ...], span: tuple[str, int, int], ignored: Ignored, *, follows: bool
-    ) -> _Question:
-        """Ask git, or wait with those who asked it the same and have no answer yet."""
-        key = (str(self._root), *about)
-        with _LOCK:
-            asked = _RUNNING.get(key)
-            if asked is None:
-                asked = _RUNNING[key] = _Question()
-                begun = asked
-                start_thread("clew-blame", lambda: self._ask(begun, key, about, span, ignored, follows=follows))
-            return asked
+        def ask(kind: type[T], name: str, work: Callable[[], T | None]) -> T | None:
+            left = until - time.monotonic()
+            return asked_once(self._root, self._history, (*about, name), kind, work, left)
 
-    def _ask(
-        self,
-        asked: _Question,
-        key: tuple[str, ...],
-        about: tuple[str, ...],
-        span: tuple[str, int, int],
-        ignored: Ignored,
-        *,
-        follows: bool,
-    ) -> None:
-        path, first, last = span
-        try:
-            asked.lines = git_history.blame(
-                self._root,
-                path,
-                first,
-                last,
-                without_spaces=not follows,
-                ignored=() if follows else ignored.commits,
-                seconds=_MOST_SECONDS,
+        if not follows:
+            blame = ask(
+                _Blame, "lines 1", lambda: self._blamed(path, first, last, ignored.commits, without_spaces=True)
             )
-            asked.is_blamed.set()
-            if asked.lines is not None:
-                asked.chain = self._followed(asked.lines, ignored) if follows else _unfollowed(asked.lines)
-                self._history.keep(asked.chain, *about)
-        except ClewError:
-            return
-        finally:
-            with _LOCK:
-                _RUNNING.pop(key, None)
-            asked.is_blamed.set()
-            asked.is_followed.set()
+            return LineStory(_unfollowed(blame.lines), tuple(notes)) if blame is not None else None
+        blame = ask(_Blame, "blame 1", lambda: self._blamed(path, first, last, (), without_spaces=False))
+        if blame is None:
+            return None
+        chain = ask(Chain, "chain 1", lambda: self._followed(blame.lines, ignored))
+        if chain is None:
+            chain = _unfollowed(blame.lines)
+            notes.append(
+                "These commits touched the lines last; whether they only moved or formatted them is still being looked"
+                " at. Ask again in a moment."
+            )
+        return LineStory(chain, tuple(notes))
+
+    def _blamed(
+        self, path: str, first: int, last: int, ignored: Sequence[str], *, without_spaces: bool
+    ) -> _Blame | None:
+        lines = git_history.blame(
+            self._root, path, first, last, without_spaces=without_spaces, ignored=ignored, seconds=_MOST_SECONDS
+        )
+        return _Blame(lines) if lines is not None else None
 
     def _followed(self, lines: tuple[BlamedLine, ...], ignored: Ignored) -> Chain:
         top = git.toplevel(self._root)

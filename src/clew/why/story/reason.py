@@ -9,7 +9,8 @@ from clew.text.display import one_line
 from clew.text.sentences import plain_spans
 
 _TRAILER = re.compile(
-    r"^(?:[A-Z][\w-]*-(?:by|with|to|id|session|checkpoint|url)|change-id|generated[ -]with|🤖|\(cherry picked from).*$",
+    r"^(?:This reverts commit [0-9a-f]+\.?$|[A-Z][\w-]*-(?:by|with|to|id|session|checkpoint|url)|change-id"
+    r"|generated[ -]with|🤖|\(cherry picked from).*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _LABEL = re.compile(r"^(?:[-*•‣◦]+|\d{1,3}[.)])\s+")
@@ -42,8 +43,11 @@ LONGEST_SENTENCE = 280
 
 
 def body_of(message: str) -> str:
-    """The message below its subject, without trailers."""
-    return _RULE.sub("", _TRAILER.sub("", message.partition("\n")[2])).strip()
+    """The message below its subject, without trailers, ids of reverted commits, and the subject said again."""
+    subject, _, rest = message.partition("\n")
+    said = re.sub(r"\s*\(#\d+\)$", "", subject.strip())
+    kept = (line for line in rest.split("\n") if line.strip(" *-•.") not in (said, subject.strip()))
+    return _RULE.sub("", _TRAILER.sub("", "\n".join(kept))).strip()
 
 
 def sentences_of(text: str) -> Iterator[str]:

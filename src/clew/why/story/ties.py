@@ -71,6 +71,7 @@ def _found(inquiry: "Inquiry", commit: Commit, numbers: Sequence[str]) -> Commit
     named.sort(key=lambda each: not (each.version and each.version in release))
     seen = {each.text[:60] for each in named}
     own = [each for each in entries if each.text[:60] not in seen]
+    named = [each for place, each in enumerate(named) if each.text not in [other.text for other in named[:place]]]
     return CommitTies(
         release=release,
         entries=(*named[:1], *own, *named[1:])[:_MOST_ENTRIES],

@@ -52,6 +52,11 @@ def differences(
     return list(_files(done.output)) if done.code == 0 else []
 
 
+def empty_tree(top: Path) -> str:
+    """The id of the tree without files, with which the first commit is compared."""
+    return run(top, "hash-object", "-t", "tree", "--stdin").output.decode().strip()
+
+
 def renamed_from(top: Path, before: str, after: str, path: str, *, seconds: int = WORK_SECONDS) -> str | None:
     """The former path of a file that is new in `after`; None where it was not renamed."""
     words = ("--find-renames", "--diff-filter=R", "--name-status", "-z", before, after)

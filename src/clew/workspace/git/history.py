@@ -237,6 +237,28 @@ def paths_between(root: Path, before: str, after: str, *, seconds: int = WORK_SE
     return tuple(parse.names(answer(root, "diff", "--name-only", "-z", before, after, seconds=seconds)))
 
 
+def commits_changing(
+    root: Path, text: str, limit: int, *, is_pattern: bool = False, seconds: int = WORK_SECONDS
+) -> tuple[str, ...]:
+    """The newest commits, merges apart, that added or removed a text; with `is_pattern`, whose changed lines match an
+    extended regular expression. Unavailable where git fails or takes too long."""
+    chosen = f"-G{text}" if is_pattern else f"-S{text}"
+    result = run(
+        root, "log", "--extended-regexp", chosen, "--format=%H", "--no-merges", f"--max-count={limit}", seconds=seconds
+    )
+    if result.code:
+        raise Unavailable(f"git log failed: {result.message}.", hint="Repair the repository first.")
+    return tuple(result.output.decode().split())
+
+
+def commits_between(root: Path, first: str, last: str, path: str | None, limit: int) -> tuple[str, ...]:
+    """The newest commits that lead to `last` and not to `first`; only those that touch a file or folder, where one is
+    named."""
+    where = ("--", raw(path)) if path else ()
+    output = answer(root, "rev-list", "--no-merges", f"--max-count={limit}", last, f"^{first}", *where)
+    return tuple((output or b"").decode().split())
+
+
 def merge_of(root: Path, commit: str, *, seconds: int = 2) -> str | None:
     """The merge that brought a commit into the current branch; None if it was made on the branch itself."""
     try:

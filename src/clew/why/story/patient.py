@@ -1,0 +1,67 @@
+"""Questions to git that may take longer than an answer waits: asked once, kept, and there for the next answer."""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from clew.derived.history import CommitHistory
+from clew.errors import ClewError
+from clew.workspace.keeping import start_thread
+
+T = TypeVar("T")
+
+
+class _Question:
+    """A question under way, which several may wait for."""
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+        self.answer: object = None
+
+
+_RUNNING: dict[tuple[str, ...], _Question] = {}
+_LOCK = threading.Lock()
+
+
+def asked_once(
+    root: Path,
+    history: CommitHistory,
+    about: tuple[str, ...],
+    kind: type[T],
+    work: Callable[[], T | None],
+    seconds: float,
+) -> T | None:
+    """The answer to a question that is known by `about`. None where there is none, or none in time; what comes later is
+    kept with the history."""
+    kept = history.kept(kind, *about)
+    if kept is not None:
+        return kept
+    key = (str(root), *about)
+    with _LOCK:
+        question = _RUNNING.get(key)
+        if question is None:
+            begun = question = _RUNNING[key] = _Question()
+            start_thread("clew-blame", lambda: _ask(begun, key, history, about, work))
+    question.done.wait(max(seconds, 0.0))
+    answer = question.answer
+    return answer if isinstance(answer, kind) else None
+
+
+def _ask(
+    question: _Question,
+    key: tuple[str, ...],
+    history: CommitHistory,
+    about: tuple[str, ...],
+    work: Callable[[], object],
+) -> None:
+    try:
+        with suppress(ClewError):
+            question.answer = work()
+            if question.answer is not None:
+                history.keep(question.answer, *about)
+    finally:
+        with _LOCK:
+            _RUNNING.pop(key, None)
+        question.done.set()
