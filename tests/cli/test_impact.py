@@ -35,7 +35,7 @@ def test_a_file_is_found_from_where_one_stands(clew: Clew, demo: Path) -> None:
 @pytest.mark.parametrize(
     ("what", "code", "says"),
     [
-        ("REQ-d09999", 1, "neither an id nor a file"),
+        ("REQ-d09999", 1, "nothing in this project is called"),
         ("pyproject.toml", 1, "holds no requirement"),
         ("/etc/hosts", 2, "outside"),
     ],

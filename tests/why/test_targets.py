@@ -257,7 +257,7 @@ def test_names_of_a_configuration_and_components_lead_to_files(
 def test_functions_of_a_component_are_found_and_an_edited_configuration_counts(servers: Servers, scripts: Path) -> None:
     assert "function strike" in told(sections(servers, scripts, "src/Door.vue:7")["what"])
     (scripts / "tsconfig.base.json").write_text('{"compilerOptions": {"paths": {"~/*": ["./elsewhere/*"]}}}\n')
-    assert "src/Door.vue" not in told(sections(servers, scripts, "src/lib/bell.ts")["used_by"])
+    assert "src/Door.vue uses" not in told(sections(servers, scripts, "src/lib/bell.ts")["used_by"])
 
 
 # Verifies: REQ-d00363-G

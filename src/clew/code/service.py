@@ -42,7 +42,7 @@ class CodeService:
     def tests(self) -> TestFiles:
         """The rule for files of tests."""
         if self._tests is None:
-            self._tests = configured(self._text_of)
+            self._tests = configured(self.text_of)
         return self._tests
 
     def state(self) -> str:
@@ -53,6 +53,14 @@ class CodeService:
         """The symbols that a text may mean, among the files as they were read last."""
         with self._lock:
             return meaning_of(self._bound(), target, self._is_aside)
+
+    def is_test(self, symbol: FiledSymbol) -> bool:
+        """True for a test function."""
+        from clew.code.tests_of import is_test
+
+        with self._lock:
+            source = self._bound().source(symbol.path)
+            return source is not None and self.tests.holds(symbol.path) and is_test(source, symbol.place)
 
     def _is_aside(self, symbol: FiledSymbol) -> bool:
         return symbol.is_test or self.tests.holds(symbol.path) or self.is_foreign(symbol.path)
@@ -161,7 +169,7 @@ class CodeService:
         lines: dict[str, list[str]] = {}
         for use in uses:
             if use.path not in lines:
-                lines[use.path] = (self._text_of(use.path) or "").split("\n")
+                lines[use.path] = (self.text_of(use.path) or "").split("\n")
             rows = lines[use.path]
             record = self.keeper.file.record(use.path)
             inside = ""
@@ -170,7 +178,8 @@ class CodeService:
             text = rows[use.line - 1].strip()[:_LONGEST_LINE] if use.line <= len(rows) else ""
             yield ShownUse(use.path, use.line, use.kind.name.lower(), use.basis, inside, text)
 
-    def _text_of(self, path: str) -> str | None:
+    def text_of(self, path: str) -> str | None:
+        """The text of a file of the project; None where there is none."""
         from clew.formats.code.outline import decoded
 
         try:

@@ -151,7 +151,9 @@ def _outside(binder: Binder, name: str) -> tuple[str, ...]:
         return ()
     for source in binder.take(binder.file.with_name(name)[:_MOST_IMPORTING]):
         for number, imported in enumerate(source.facts.imports):
-            if imported.name == name and any(isinstance(each, Outside) for each in binder.imported(source, number)):
+            if imported.name != name or binder.module_of(imported, source):
+                continue
+            if any(isinstance(each, Outside) for each in binder.imported(source, number)):
                 found[imported.module] = None
     return tuple(found)
 

@@ -55,6 +55,7 @@ MODULES: tuple[str, ...] = (
     "clew.trace.operations.check",
     "clew.trace.operations.coverage",
     "clew.why.operations.impact",
+    "clew.why.operations.changed",
     "clew.trace.operations.changes",
     "clew.trace.operations.fix",
     "clew.search.operations",

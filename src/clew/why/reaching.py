@@ -34,10 +34,13 @@ class FoundTests(msgspec.Struct, frozen=True):
     is_cut: bool = False
 
 
-def tests_reaching(service: "CodeService", symbol: FiledSymbol, check: Callable[[], None], until: float) -> FoundTests:
-    """The tests that reach a symbol; where there are none, those of the nearest callers that have some."""
+def tests_reaching(
+    service: "CodeService", symbol: FiledSymbol, check: Callable[[], None], until: float, fewest: int
+) -> FoundTests:
+    """The tests that reach a symbol; where they are fewer than `fewest`, also those of the nearest callers that have
+    some."""
     own = service.tests_of(symbol, check)
-    if own.tests or own.run_by_all:
+    if own.run_by_all or len(own.tests) >= fewest:
         return FoundTests(own.tests, 0, own.run_by_all, own.looked_at, own.truncated)
     seen = {(symbol.path, symbol.place)}
     level: list[tuple[FiledSymbol, tuple[str, ...]]] = [(symbol, ())]
@@ -52,12 +55,12 @@ def tests_reaching(service: "CodeService", symbol: FiledSymbol, check: Callable[
         found: list[ReachingTest] = []
         for caller, through in following:
             if time.monotonic() > until:
-                return FoundTests(tuple(found), distance, (), own.looked_at, True)
+                return FoundTests(_best([*own.tests, *found]), distance, (), own.looked_at, True)
             found += [_beyond(test, distance, through) for test in service.tests_of(caller, check).tests]
         if found or not following:
-            return FoundTests(_best(found), distance if found else 0, (), own.looked_at)
+            return FoundTests(_best([*own.tests, *found]), distance if found else 0, (), own.looked_at)
         level = following
-    return FoundTests((), 0, (), own.looked_at)
+    return FoundTests(own.tests, 0, (), own.looked_at)
 
 
 def _callers(service: "CodeService", symbol: FiledSymbol, check: Callable[[], None]) -> Iterable[FiledSymbol]:
@@ -88,4 +91,4 @@ def _beyond(test: "ReachingTest", distance: int, through: tuple[str, ...]) -> "R
 def _best(found: "Iterable[ReachingTest]") -> "tuple[ReachingTest, ...]":
     from clew.code.tests_of import ordered
 
-    return ordered(found)
+    return ordered({(each.path, each.name, each.how): each for each in reversed(tuple(found))}.values())

@@ -1,7 +1,7 @@
-"""The commands `clew changed` and `clew review`: changes, and the links that they put in doubt."""
+"""The command `clew review`: links that changes put in doubt."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 
@@ -11,11 +11,8 @@ from clew.operation.declare import Operation, Option, Toolset
 from clew.text.display import counted
 from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver, Subject, subject_of
-from clew.trace.reports.changed import ChangedImpact, ChangeReport, as_markdown, changed, others_changed, with_impact
 from clew.trace.reports.citations import HashedCitation, ReviewReport, links, links_citing, links_made_by, record
 from clew.trace.reports.suspect import Suspect, suspects
-
-_CHANGES = {"added": "green", "changed": "yellow", "moved": "cyan", "removed": "red"}
 
 
 def meant(call: Call, text: str) -> Subject:
@@ -24,57 +21,6 @@ def meant(call: Call, text: str) -> Subject:
     return subject_of(
         project.graph, Resolver(project.graph, project.context.grammar), project.config.root, text, call.folder
     )
-
-
-class ShowChanged(
-    Operation,
-    verb="changed",
-    toolset=Toolset.TRACE,
-    summary="changes since the last commit, or since the branch began",
-    epilog="clew changed\nclew changed --base main --json",
-    folder="argument",
-):
-    """Requirements, assertions, tests and code that differ from a commit."""
-
-    base: Annotated[
-        str | None,
-        Option(metavar="REF", about="compare with where this branch left REF (default: with the last commit)"),
-    ] = None
-    format: Annotated[
-        Literal["text", "markdown"], Option(about="markdown adds what each change concerns, for a pull request")
-    ] = "text"
-
-    def run(self, call: Call) -> ChangeReport | ChangedImpact:
-        project = call.project
-        found = changed(project.graph, project.config, project.context.grammar, self.base)
-        if self.format == "text":
-            return found
-        return with_impact(project.graph, found, suspects(project.graph, project.store))
-
-    def render(self, result: ChangeReport | ChangedImpact) -> str:
-        return as_markdown(result) if isinstance(result, ChangedImpact) else "\n".join(_changed(result))
-
-
-def _changed(found: ChangeReport) -> Iterator[str]:
-    for item in found.items:
-        word = coloured(f"{item.change:<8}", _CHANGES[item.change])
-        title = item.title.partition("\n")[0]
-        yield f"{word} {item.kind:<12} {item.id}  {title}  {coloured(f'{item.path}:{item.line}', 'dim')}"
-        if item.broken:
-            yield f"{'':<21} cites {coloured(', '.join(item.broken), 'red')}: not there"
-        if item.lost:
-            yield f"{'':<21} no longer cites {', '.join(item.lost)}"
-    counts = ", ".join(
-        f"{number} {kind}{'' if number == 1 or kind == 'code' else 's'}" for kind, number in found.counts.items()
-    )
-    for path in found.not_compared:
-        yield coloured(f"not compared, because git has a filter for it: {path}", "yellow")
-    compared = "HEAD" if found.base is None else found.base
-    yield counts or f"No requirement, assertion, test or citing code changed since {compared}."
-    if others := others_changed(found):
-        yield coloured(others, "dim")
-    elif not counts:
-        yield "`clew changed --base REF` compares with another commit."
 
 
 class SuspectLinks(msgspec.Struct, frozen=True):

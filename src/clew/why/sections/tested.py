@@ -52,7 +52,7 @@ def _uses(inquiry: Inquiry, reports: Reports) -> tuple[list[Fact], str]:
     symbol, path = kept_symbol(inquiry), inquiry.target.path or ""
     until = time.monotonic() + inquiry.left
     if symbol is not None:
-        found = tests_reaching(inquiry.project.uses, symbol, inquiry.call.check, until)
+        found = tests_reaching(inquiry.project.uses, symbol, inquiry.call.check, until, 1)
         return [_of_test(inquiry, each, reports) for each in found.tests], _note(found)
     if inquiry.target.symbol is None and inquiry.has_rules(path):
         return list(_of_file(inquiry, path, until)), ""

@@ -121,6 +121,14 @@ def _note(found: UsesOf) -> str:
 
 def _of_file(inquiry: Inquiry, path: str, imports: list[Fact]) -> tuple[list[Fact], str]:
     """The files that use what a file defines, each with the names; then those that only import it."""
+    by_file, note = file_uses(inquiry, path)
+    facts = [_using(user, names) for user, names in by_file.items()]
+    facts += [each for each in imports if each.place.rpartition(":")[0] not in by_file and not _is_test(inquiry, each)]
+    return facts, note
+
+
+def file_uses(inquiry: Inquiry, path: str) -> "tuple[dict[str, dict[str, Use]], str]":
+    """By file outside of tests, the first use of each name that a file defines; with a note on what was left out."""
     until = time.monotonic() + inquiry.left
     by_file: dict[str, dict[str, Use]] = {}
     looked_at, symbols = 0, [each for each in inquiry.symbols if each.parent == MODULE]
@@ -130,10 +138,8 @@ def _of_file(inquiry: Inquiry, path: str, imports: list[Fact]) -> tuple[list[Fac
         looked_at += 1
         for use in _outside(uses_of(inquiry, symbol), path):
             by_file.setdefault(use.path, {}).setdefault(symbol.name, use)
-    facts = [_using(user, names) for user, names in by_file.items()]
-    facts += [each for each in imports if each.place.rpartition(":")[0] not in by_file and not _is_test(inquiry, each)]
     left = len(symbols) - looked_at
-    return facts, f"The uses of {counted(left, 'other name')} of the file were not looked for." if left else ""
+    return by_file, f"The uses of {counted(left, 'other name')} of the file were not looked for." if left else ""
 
 
 def _outside(found: UsesOf, path: str) -> Iterator["Use"]:

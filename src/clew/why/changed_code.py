@@ -1,0 +1,184 @@
+"""Changed code: the definitions that differ from a commit, by their own text, and who uses them.
+
+A definition is compared with that of the same name in the former file, so one whose lines only moved did not change.
+The text of a class is what is in no member of it.
+"""
+
+# Implements: REQ-d00782
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from clew.derived.code_file import FiledSymbol
+from clew.formats.code.facts.model import CALLABLES, CLASS, MODULE, Symbol
+from clew.formats.code.outline import decoded, holds_code, reading_of
+from clew.why.tests_to_run import TestsToRun
+from clew.workspace.git import api as git
+from clew.workspace.git import history as git_history
+
+if TYPE_CHECKING:
+    from clew.project import Project
+
+_MOST_FILES = 300
+_MOST_PLACES = 3
+
+
+class ChangedSymbol(msgspec.Struct, frozen=True):
+    name: str
+    """FILE::qualname, which every command takes."""
+    kind: str
+    change: str
+    """added, changed or removed."""
+    path: str
+    line: int
+    """For something that was removed, its former line."""
+    head: str
+    uses: int = 0
+    """Uses outside of its own lines; of something that was removed, imports that still name it."""
+    used_by: tuple[str, ...] = ()
+    """The nearest of them, as PATH:LINE."""
+
+
+class ChangedCode(msgspec.Struct, frozen=True):
+    symbols: tuple[ChangedSymbol, ...] = ()
+    tests: TestsToRun = TestsToRun()
+    """The tests to run."""
+    notes: tuple[str, ...] = ()
+
+
+class SymbolChange(NamedTuple):
+    change: str
+    path: str
+    symbol: Symbol
+    filed: FiledSymbol | None
+    """The symbol as it is now; None for one that was removed."""
+
+
+def symbol_changes(project: "Project", commit: str | None) -> tuple[list[SymbolChange], tuple[str, ...]]:
+    """The definitions that differ from a commit, with notes on the limits."""
+    root = project.config.root
+    paths = [path for path in git.changed_paths(root, commit, (".",)) if holds_code(path)]
+    unfinished = project.code.ensure()
+    notes = list(unfinished)
+    if len(paths) > _MOST_FILES:
+        notes.append(f"{len(paths)} source files differ; {_MOST_FILES} of them were compared.")
+    compared = paths[:_MOST_FILES]
+    former = _former(project, commit, compared)
+    found = [each for path in compared for each in _of_file(project, path, former.get(path))]
+    return _without_moved(found, project, former), tuple(notes)
+
+
+def _former(project: "Project", commit: str | None, paths: Sequence[str]) -> Mapping[str, str]:
+    if commit is None or not paths:
+        return {}
+    contents = git_history.contents_at(project.config.root, [(commit, path) for path in paths])
+    limit = project.code.largest
+    found = zip(paths, contents, strict=True)
+    return {path: decoded(data) for path, data in found if data is not None and len(data) <= limit}
+
+
+def _of_file(project: "Project", path: str, former: str | None) -> Iterator[SymbolChange]:
+    now = project.code.file.symbols_of(path)
+    before = reading_of(former, path).outline.symbols if former is not None else ()
+    old = _texts(before, former or "")
+    new = _texts(now, project.uses.text_of(path) or "")
+    for key, (symbol, text) in new.items():
+        filed = symbol if isinstance(symbol, FiledSymbol) else None
+        if key not in old:
+            yield SymbolChange("added", path, symbol, filed)
+        elif old[key][1] != text:
+            yield SymbolChange("changed", path, symbol, filed)
+    for key, (symbol, _) in old.items():
+        if key not in new:
+            yield SymbolChange("removed", path, symbol, None)
+
+
+_Key = tuple[str, int]
+"""A name, and the number of the definition among those of this name in the file."""
+
+
+def _texts(symbols: Sequence[Symbol], text: str) -> dict[_Key, tuple[Symbol, tuple[str, ...]]]:
+    """The definitions that others can reach, each with its own lines."""
+    lines = [line.rstrip() for line in text.split("\n")]
+    counts: Counter[str] = Counter()
+    found = {}
+    for number, symbol in enumerate(symbols):
+        if _is_in_function(symbol, symbols):
+            continue
+        name = symbol.qualname.partition("@")[0]
+        inner = [each for each in symbols if each.parent == number] if symbol.kind == CLASS else []
+        apart = {line for each in inner for line in range(each.line, each.end_line + 1)}
+        own = (lines[at - 1] for at in range(symbol.line, min(symbol.end_line, len(lines)) + 1) if at not in apart)
+        found[name, counts[name]] = symbol, tuple(line for line in own if line)
+        counts[name] += 1
+    return found
+
+
+def _is_in_function(symbol: Symbol, symbols: Sequence[Symbol]) -> bool:
+    """True for what is inside of a function, attributes that a method assigns included."""
+    parent = symbol.parent
+    if any(
+        each.kind in CALLABLES and each is not symbol and each.line <= symbol.line <= each.end_line
+        for each in (symbols if parent == MODULE or symbols[parent].kind == CLASS else ())
+        if each.parent == parent
+    ):
+        return True
+    while parent != MODULE:
+        if symbols[parent].kind in CALLABLES:
+            return True
+        parent = symbols[parent].parent
+    return False
+
+
+def _without_moved(found: Sequence[SymbolChange], project: "Project", former: Mapping[str, str]) -> list[SymbolChange]:
+    """Without what is in another file now as it was."""
+    texts = {path: project.uses.text_of(path) or "" for path in {each.path for each in found}}
+    removed = {_whole(each, former.get(each.path, "")) for each in found if each.change == "removed"}
+    added = {_whole(each, texts[each.path]) for each in found if each.change == "added"}
+    moved = removed & added
+    sides = {"removed": former, "added": texts}
+    return [
+        each
+        for each in found
+        if each.change == "changed" or _whole(each, sides[each.change].get(each.path, "")) not in moved
+    ]
+
+
+def _whole(change: SymbolChange, text: str) -> tuple[str, str]:
+    lines = text.split("\n")[change.symbol.line - 1 : change.symbol.end_line]
+    return change.symbol.qualname, "\n".join(lines)
+
+
+def shown_changes(
+    project: "Project", changes: Iterable[SymbolChange], check: Callable[[], None]
+) -> Iterator[ChangedSymbol]:
+    """The changes with the users of each symbol. Hold the graph's lock."""
+    for each in changes:
+        places = _still_importing(project, each) if each.filed is None else _using(project, each.filed, check)
+        symbol = each.symbol
+        name = f"{each.path}::{symbol.qualname}"
+        yield ChangedSymbol(
+            name, symbol.kind, each.change, each.path, symbol.at, symbol.head, len(places), tuple(places[:_MOST_PLACES])
+        )
+
+
+def _using(project: "Project", symbol: FiledSymbol, check: Callable[[], None]) -> list[str]:
+    from clew.code.requests import UsesQuery
+
+    service = project.uses
+    uses, _ = service.selected(service.uses_of(symbol, check).uses, symbol, UsesQuery(target=symbol.qualname))
+    return [
+        f"{use.path}:{use.line}"
+        for use in uses
+        if use.path != symbol.path or not symbol.line <= use.line <= symbol.end_line
+    ]
+
+
+def _still_importing(project: "Project", change: SymbolChange) -> list[str]:
+    if change.symbol.parent != MODULE:
+        return []
+    found = project.symbols.importing(change.path, change.symbol.qualname)
+    return list(dict.fromkeys(f"{each.path}:{each.line}" for each in found))

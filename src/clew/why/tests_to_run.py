@@ -1,0 +1,130 @@
+"""The tests to run after a change of code: one rule, for `impact` and `changed`.
+
+A test is to be run if it changed itself, if it reaches a changed symbol or the nearest callers of one, if a recorded
+run of it executed the symbol, or if it cites what the symbol implements.
+"""
+
+# Implements: REQ-d00782
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from clew.derived.code_file import FiledSymbol
+from clew.graph.model import Node, NodeKind
+from clew.trace.read.resolve import Subject
+from clew.trace.reports.impact import impact
+from clew.why.reaching import tests_reaching
+from clew.why.test_commands import NamedTest, commands_for, has_runner
+
+if TYPE_CHECKING:
+    from clew.project import Project
+
+_FEWEST = 10
+"""Where fewer tests reach a symbol itself, those of its callers are run too."""
+_MOST_PROOFS = 200
+_MOST_UNKNOWN = 5
+_ORDER = {"changed": 0, "uses it": 1, "replaces it": 2, "ran it": 3, "verifies": 4, "calls what calls it": 5}
+
+
+class TestToRun(msgspec.Struct, frozen=True):
+    __test__ = False
+
+    path: str
+    line: int
+    name: str
+    """The test in its file, as Class.name; empty for all of a file."""
+    reason: str
+    """changed, uses it, replaces it, ran it, verifies, or calls what calls it."""
+    basis: str
+    of: str
+    """The symbol on whose account it is to be run."""
+    distance: int = 0
+    """Functions between the test and the symbol."""
+
+
+class TestsToRun(msgspec.Struct, frozen=True):
+    __test__ = False
+
+    tests: tuple[TestToRun, ...] = ()
+    total: int = 0
+    commands: tuple[str, ...] = ()
+    """For the project's folder; together they run all of the tests, those left out of the list included."""
+    notes: tuple[str, ...] = ()
+
+
+def tests_to_run(
+    project: "Project", symbols: Iterable[FiledSymbol], *, limit: int, check: Callable[[], None], seconds: float
+) -> TestsToRun:
+    """The tests to run where these symbols change. Hold the graph's lock."""
+    until = time.monotonic() + seconds
+    found: dict[tuple[str, str], TestToRun] = {}
+    left_out = 0
+    for symbol in symbols:
+        if time.monotonic() > until:
+            left_out += 1
+            continue
+        for test in (*_own(project, symbol), *_reaching(project, symbol, check, until), *_recorded(project, symbol)):
+            known = found.get((test.path, test.name))
+            if known is None or _rank(test) < _rank(known):
+                found[test.path, test.name] = test
+    tests = sorted(found.values(), key=_rank)
+    commands = commands_for((NamedTest(test.path, test.name) for test in tests), _reader(project))
+    notes = [f"There was no time to look for the tests of {left_out} of the symbols."] if left_out else []
+    if unknown := sorted({test.path for test in tests if not commands or not has_runner(test.path)}):
+        notes.append(f"No command is known that runs {', '.join(unknown[:_MOST_UNKNOWN])}.")
+    return TestsToRun(tuple(tests[:limit]), len(tests), commands, tuple(notes))
+
+
+def _rank(test: TestToRun) -> tuple[int, bool, int, str, int]:
+    return _ORDER[test.reason], test.basis == "name", test.distance, test.path, test.line
+
+
+def _own(project: "Project", symbol: FiledSymbol) -> Iterator[TestToRun]:
+    if project.uses.is_test(symbol):
+        yield TestToRun(symbol.path, symbol.at, symbol.qualname, "changed", "exact", symbol.qualname)
+
+
+def _reaching(project: "Project", symbol: FiledSymbol, check: Callable[[], None], until: float) -> Iterator[TestToRun]:
+    own = {(test.path, test.name) for test in project.uses.tests_of(symbol, check).tests}
+    for test in tests_reaching(project.uses, symbol, check, until, _FEWEST).tests:
+        is_own = (test.path, test.name) in own
+        reason = "replaces it" if test.how == "patch" else "uses it" if is_own else "calls what calls it"
+        yield TestToRun(test.path, test.line, test.name, reason, test.basis, symbol.qualname, test.distance)
+
+
+def _recorded(project: "Project", symbol: FiledSymbol) -> Iterator[TestToRun]:
+    """Tests by the graph: those that executed lines of the symbol, and those that verify what it cites."""
+    graph = project.graph
+    lines = graph.evidence.lines(symbol.path, symbol.line, symbol.end_line)
+    for id in lines.tests if lines is not None else ():
+        yield from _of_node(graph.get_node(id), "ran it", "run", symbol)
+    nodes = [node for node in graph.memory.nodes_in_file(symbol.path) if node.kind is NodeKind.CODE]
+    ids = tuple(node.id for node in nodes if _is_in(node, symbol))
+    if ids:
+        for proof in impact(graph, Subject(symbol.qualname, "symbol", "", ids), (), limit=_MOST_PROOFS).proofs:
+            yield from _of_node(graph.get_node(proof.id), "verifies", "stated", symbol)
+
+
+def _is_in(node: Node, symbol: FiledSymbol) -> bool:
+    line = node.get_field("line") or (node.source.line if node.source is not None else 0)
+    return symbol.line <= line <= symbol.end_line
+
+
+def _of_node(node: Node | None, reason: str, basis: str, symbol: FiledSymbol) -> Iterator[TestToRun]:
+    if node is not None and node.kind is NodeKind.TEST and node.source is not None:
+        name = node.id.partition("::")[2].partition("[")[0].replace("::", ".")
+        yield TestToRun(node.source.path, node.source.line, name, reason, basis, symbol.qualname)
+
+
+def _reader(project: "Project") -> Callable[[str], str | None]:
+    texts: dict[str, str | None] = {}
+
+    def read(path: str) -> str | None:
+        if path not in texts:
+            texts[path] = project.uses.text_of(path)
+        return texts[path]
+
+    return read
