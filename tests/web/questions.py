@@ -71,7 +71,7 @@ ON_THE_DEMO = {
 WITHOUT_SPECS = {
     "Today": (
         Q("What needs attention, and what do I do about it?", "/",
-          ("Needs attention Nothing.", "Write a first requirement with clew init", "Ask a question")),
+          ("Needs attention No requirements yet.", "Ask a question about the project above.")),
         Q("How far is the project proved?", "/", ("This project has no requirements yet", "1 test", "1 document")),
         Q("What was decided last?", "/", ("Remembered last pitfall Roses are watered in the evening",)),
     ),

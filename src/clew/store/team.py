@@ -42,7 +42,7 @@ def search_schema(config: Config, *, inside: str = "") -> str:
 
 def open_team(config: Config, folder: Path, *, inside: str = "", patience: float) -> "ReplicatedStore":
     """The team's store of a project, with a copy in `folder` that answers while the database is gone."""
-    # Nobody else pays for the driver.
+    # The driver is imported only for PostgreSQL stores.
     from clew.store.postgres.engine import open_postgres
     from clew.store.replica import ReplicatedStore
 

@@ -281,7 +281,7 @@ class Builder:
         try:
             self._drafts.withdraw()
         except BaseException:
-            # A graph that drafts cannot leave is none to link files into; the next refresh builds it from nothing.
+            # Files are linked only into a graph without drafts; the next refresh builds a new one.
             self._start_over()
             raise
         yield
