@@ -84,6 +84,10 @@ class ProjectParts(Protocol):
         """Remove the temporary files that a killed writer of the register left."""
         ...
 
+    def symbols_meant(self, text: str) -> tuple[str, ...]:
+        """The symbols of source code that a text may mean, as FILE::qualname; one where it means one."""
+        ...
+
     def warm(self) -> None:
         """Compute the most frequent answers once the graph is built."""
         ...

@@ -261,6 +261,12 @@ class Project:
         if leftovers(self.config.root / SINGLE):
             self.register.file.remove_leftovers()
 
+    def symbols_meant(self, text: str) -> tuple[str, ...]:
+        self.code.ensure()
+        meaning = self.uses.meaning(text)
+        found = meaning.found if meaning.symbol is None else (meaning.symbol,)
+        return tuple(f"{each.path}::{each.qualname}" for each in found)
+
     def warm(self) -> None:
         self.trace.warm()
 

@@ -5,8 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import MCPError
 from tests.why.asking import Servers
 from tests.why.histories import Repository
+
+from clew.formats.code.outline import reading_of
+from clew.surfaces.cli.main import main
 
 FILES = {
     "bells/__init__.py": "from .ring import Bell, LIMIT\n",
@@ -145,3 +149,45 @@ def test_a_word_in_a_text_is_no_test_and_no_use(servers: Servers, project: Path)
     assert "tests/test_other.py" not in str(data["sections"])
     assert facts(data, "used_by") == facts(data, "tested_by") == []
     assert "1 file with the name 'quiet' were looked through" in section(data, "used_by")["note"]
+
+
+# Verifies: REQ-d00780-A
+@pytest.mark.parametrize("target", ["ring.py::Bell.ring", "ring.py:12", "bells/ring.py::Bell.ring"])
+def test_uses_take_a_file_from_where_one_is(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], target: str
+) -> None:
+    monkeypatch.chdir(project / "bells")
+    assert main(["uses", target]) == 0
+    assert "bells/tower.py:7  call in chime  return bell.ring(2)" in capsys.readouterr().out
+
+
+# Verifies: REQ-d00780-A, REQ-d00780-B
+def test_a_memory_is_about_a_symbol_by_any_of_its_names(servers: Servers, project: Path) -> None:
+    client = servers.client(project)
+    client("store_memory", content="Three at most.", rationale="the neighbours", about=["bells.LIMIT"])
+    assert "Three at most." in facts(answer(servers, project, "bells/ring.py::LIMIT"), "decided")[0][0]
+    with pytest.raises(MCPError, match=r"ring\.py::Bell\.mute, bells/ring\.py::Gong\.mute"):
+        client("store_memory", content="Quiet.", rationale="the neighbours", about=["mute"])
+
+
+# Verifies: REQ-d00783-A, REQ-d00783-B
+def test_search_finds_constants_and_members_with_what_they_say(servers: Servers, project: Path) -> None:
+    def found(query: str) -> list[dict[str, Any]]:
+        return [*servers.client(project)("search_everything", query=query, kind=["code"])["results"]]
+
+    first = found("bells.Bell")[0]
+    assert (first["id"], first["title"], first["preview"]) == ("bells/ring.py::Bell", "class Bell:", "A bell.")
+    for query in ("LIMIT", "bells.ring.LIMIT", "LIMIT ="):
+        assert found(query)[0]["id"] == "bells/ring.py::LIMIT", query
+    assert found("Bell.tone")[0]["id"] == "bells/ring.py::Bell.tone"
+    # Tests have the words more often, and come after what they test.
+    paths = [each["id"].partition("::")[0] for each in found("rings Bell")]
+    assert "tests/test_ring.py" in paths
+    assert paths.index("bells/ring.py") < paths.index("tests/test_ring.py")
+
+
+# Verifies: REQ-d00783-A
+def test_a_signature_of_several_lines_is_shown_as_one(tmp_path: Path) -> None:
+    text = "def ring(\n    times,  # how often\n    *,\n    tone=(1,\n          2),\n):\n    return times\n"
+    (symbol,) = reading_of(text, "ring.py").outline.symbols
+    assert symbol.head == "def ring(times, *, tone=(1, 2)):"

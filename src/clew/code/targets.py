@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from clew.derived.code_file import STUBS, CodeFile, FiledSymbol
@@ -10,6 +11,7 @@ from clew.formats.code.facts.model import CALLABLES, CLASS, SCOPES, Symbol
 from clew.graph.code.binding.library import PREFIX
 from clew.graph.code.binding.types import Outside, Ref
 from clew.graph.code.binding.uses import Binder
+from clew.workspace.file_argument import FileArgument
 
 _LINE = re.compile(r"(?P<path>.+?)(?::(?P<line>\d{1,9})(?:[-:]\d{1,9})?|#L(?P<hash>\d{1,9}))")
 _MOST = 50
@@ -51,6 +53,16 @@ def meaning_of(binder: Binder, text: str, is_aside: Callable[[FiledSymbol], bool
 def plain(text: str) -> str:
     """A target without the marks that lists and calls put around it."""
     return text.strip().removeprefix("symbol:").removesuffix("()")
+
+
+def placed(text: str, root: Path, folder: Path) -> str:
+    """A target whose file a person named from a folder, with the path that the file has in the project."""
+    path, separator, name = plain(text).partition("::")
+    match = None if separator else _LINE.fullmatch(path)
+    if match is not None:
+        path, separator, name = match["path"], ":", match["line"] or match["hash"]
+    found = FileArgument(root, path, folder=folder).path if separator else None
+    return text if found is None else f"{found}{separator}{name}"
 
 
 def _rank(

@@ -34,6 +34,7 @@ _SYMBOL_NAME = re.compile(r"(?P<path>.+?)(?:::|#)(?P<name>[^\s#:][^#]*)")
 _IDS_IN_TEXT = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-/#.][A-Za-z0-9]+)+")
 _PATHS_IN_TEXT = re.compile(r"(?<![\w/])(?:[\w.-]+/)*[\w-]+\.[A-Za-z]\w{0,5}(?:::\w[\w.]*|:\d{1,6}(?:-\d{1,6})?)?")
 _MOST_CITED = 12
+_MOST_NAMED = 5
 _LONGEST_NAME = 400
 _MOST_FILES = 20_000
 _MOST_READ = 400
@@ -68,12 +69,12 @@ class Places:
 
     def cite(self, given: str, kind: MemoryLinkKind = MemoryLinkKind.ABOUT) -> Cite:
         """The citation of an id, a path, `path:12-20` or `path::name`. NotFound if it does not exist."""
-        found = self._find(given.strip(), kind)
+        found = self._find(given.strip(), kind) or self._named(given.strip(), kind)
         if found is None:
             raise NotFound(
                 f"There is nothing called '{shortened(given)}' to cite.",
                 hint="Name a requirement or another id of the graph, a file, lines (path:12-20) or a symbol"
-                " (path::name).",
+                " (name, Class.name or path::name).",
             )
         return found
 
@@ -155,6 +156,20 @@ class Places:
             return None
         passage = passage_hash(span, indented=is_indented(path))
         return Cite(node=f"{SYMBOL}{path}::{name}", kind=kind, passage=passage)
+
+    def _named(self, given: str, kind: MemoryLinkKind) -> Cite | None:
+        """The citation of a symbol by its name alone. InvalidArgument if it may mean several."""
+        if not given or len(given) > _LONGEST_NAME or any(sign in given for sign in " \0/"):
+            return None
+        names = self._context.parts.symbols_meant(given)
+        if len(names) > 1:
+            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+            raise InvalidArgument(
+                f"'{shortened(given)}' has {len(names)} definitions: {', '.join(names[:_MOST_NAMED])}{more}.",
+                hint="Name the one that is meant, as path::name.",
+            )
+        path, _, name = names[0].partition("::") if names else ("", "", "")
+        return self._symbol(f"{self._repository_path(path)}::{name}", kind) if names else None
 
     def _section(self, given: str, kind: MemoryLinkKind) -> Cite | None:
         own, _, name = given.removeprefix(_DOCUMENT).partition("#")
@@ -344,10 +359,11 @@ def _unspelled(path: str) -> str:
 
 
 def symbol_text(text: str, path: str, name: str) -> str | None:
-    """The lines of a function or class, by its name or its names from the outermost on; None where there is none."""
+    """The lines of a function, class or constant, by its name or its qualified name; None if there is none."""
     from clew.formats.code.comments import tokens
     from clew.formats.code.definitions.scan import definitions
     from clew.formats.code.languages import family_for
+    from clew.formats.code.outline import outline_of
 
     family = family_for(path)
     if family is None:
@@ -355,7 +371,12 @@ def symbol_text(text: str, path: str, name: str) -> str | None:
     for each in definitions(text, tokens(text, family), family):
         if name in (each.qualname, each.names[-1]):
             return "\n".join(text.splitlines()[each.line - 1 : each.end_line])
-    return None
+    # Constants and attributes are found by the reader of the language alone, which takes longer.
+    symbols = outline_of(text, path).symbols
+    found = next((each for each in symbols if name == each.qualname), None) or next(
+        (each for each in symbols if name == each.name), None
+    )
+    return None if found is None else "\n".join(text.splitlines()[found.line - 1 : found.end_line])
 
 
 def section_text(text: str, path: str, name: str) -> tuple[str, str] | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clew.derived.code_file import CodeFile, FiledSymbol
+from clew.formats.code.facts.model import SCOPES
 from clew.search.units import Unit, unit_id
 
 if TYPE_CHECKING:
@@ -54,9 +55,9 @@ def best_symbol(symbols: Sequence[FiledSymbol], query: str) -> FiledSymbol | Non
     """The symbol of a file whose name has most of the words of a query; None if none has any."""
     asked = {_stem(word) for word in words_of(query)}
 
-    def shared(symbol: FiledSymbol) -> tuple[float, int]:
+    def shared(symbol: FiledSymbol) -> tuple[float, bool, int]:
         own = {_stem(word) for word in words_of(symbol.name)}
-        return len(own & asked) - len(own - asked) / 10, -symbol.line
+        return len(own & asked) - len(own - asked) / 10, symbol.kind in SCOPES, -symbol.line
 
     best = max(symbols, key=shared, default=None)
     return best if best is not None and shared(best)[0] > 0 else None

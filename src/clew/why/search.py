@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from clew.derived.code_file import FiledSymbol
 from clew.errors import ClewError, StoreCorrupt, StoreError
 from clew.graph.model import Node, NodeKind
 from clew.kb.ingest.units import narrowed
@@ -101,7 +102,7 @@ class ProjectSearch:
             # Requirements that hold all words are found without an index.
             return self._requirements(query, offset=offset, limit=limit)
         known = {(item.kind, item.id) for item in exact}
-        items = _joined(exact, [each for each in ranked if not self._is_known(each, known)])
+        items = self._definitions_first(_joined(exact, [each for each in ranked if not self._is_known(each, known)]))
         page = items[offset : offset + limit]
         units = self.units([item.id for item in page if isinstance(item, RankedUnit)])
         shown = (item if isinstance(item, FoundItem) else self._item(units.get(item.id), query) for item in page)
@@ -239,9 +240,8 @@ class ProjectSearch:
             with suppress(StoreError):
                 # What keeps the outlines away is said by who brings the index in step.
                 self._project.code.ensure()
-                for symbol in self._project.code.file.named(word.removesuffix("()"), _MOST_EXACT):
-                    place = f"{symbol.path}:{symbol.line}"
-                    yield FoundItem("code", f"{symbol.path}::{symbol.qualname}", symbol.head, place, exact=True)
+                for symbol in self._project.uses.meaning(word).found[:_MOST_EXACT]:
+                    yield _of_symbol(symbol, exact=True)
 
     def _is_known(self, ranked: RankedUnit, known: set[tuple[str, str]]) -> bool:
         part, _, rest = ranked.id.partition(":")
@@ -276,7 +276,31 @@ class ProjectSearch:
         symbol = code_units.best_symbol(self._project.code.file.symbols_of(path), query)
         if symbol is None:
             return FoundItem("code", path, path, path, text)
-        return FoundItem("code", f"{path}::{symbol.qualname}", symbol.head, f"{path}:{symbol.line}", "")
+        return _of_symbol(symbol)
+
+    def _definitions_first(self, items: "list[FoundItem | RankedUnit]") -> "list[FoundItem | RankedUnit]":
+        """The items, those about source code in the order that has tests after what they test."""
+        places = [at for at, item in enumerate(items) if _path_of_code(item)]
+        code = sorted(
+            (items[at] for at in places), key=lambda item: self._project.uses.tests.holds(_path_of_code(item))
+        )
+        mixed = list(items)
+        for at, item in zip(places, code, strict=True):
+            mixed[at] = item
+        return mixed
+
+
+def _path_of_code(item: "FoundItem | RankedUnit") -> str:
+    """The file of a result that is code; empty for every other."""
+    if isinstance(item, FoundItem):
+        return item.id.partition("::")[0] if item.kind == code_units.PART else ""
+    part, _, path = item.id.partition(":")
+    return path if part == code_units.PART else ""
+
+
+def _of_symbol(symbol: FiledSymbol, *, exact: bool = False) -> FoundItem:
+    name, place = f"{symbol.path}::{symbol.qualname}", f"{symbol.path}:{symbol.at}"
+    return FoundItem("code", name, symbol.head, place, symbol.about, exact=exact)
 
 
 def _joined(exact: Sequence[FoundItem], ranked: Sequence[RankedUnit]) -> list[FoundItem | RankedUnit]:

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 
+import msgspec
+
 from clew.code.requests import UsesQuery
 from clew.code.results import ShownSymbol, UsesFound
+from clew.code.targets import placed
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, PageCursor, Toolset
 from clew.text.display import counted
@@ -34,7 +37,11 @@ class FindUses(
     cursor: PageCursor = None
 
     def run(self, call: Call) -> UsesFound:
-        return call.project.uses.find_uses(self, offset=call.offset, check=call.check)
+        query = self
+        if call.surface == "cli":
+            target = placed(self.target, call.project.config.root, call.folder)
+            query = msgspec.structs.replace(self, target=target)
+        return call.project.uses.find_uses(query, offset=call.offset, check=call.check)
 
     def state(self, call: Call) -> str:
         return call.project.uses.state()

@@ -16,7 +16,7 @@ from clew.formats.code.languages import FAMILIES, Family, family_for
 
 __all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "holds_code", "outline_of", "reading_of"]
 
-OUTLINE_VERSION = 8
+OUTLINE_VERSION = 9
 _PYTHON = (".py", ".pyi")
 SCRIPTS = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
 _LONGEST_HEAD = 200

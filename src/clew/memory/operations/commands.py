@@ -53,7 +53,7 @@ class Remember(
     ]
     about_: Annotated[
         tuple[str, ...],
-        Meta(description="A file, lines (path:12-20), a symbol (path::name) or an id; may be repeated"),
+        Meta(description="A file, lines (path:12-20), a symbol (name or path::name) or an id; may be repeated"),
         Option("--about", metavar="PLACE"),
     ] = msgspec.field(name="about", default=())
     why: Why = None

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from clew.formats.code.facts.model import Parameter, Shape, Symbol
+from clew.formats.code.facts.model import SCOPES, Parameter, Shape, Symbol
 from clew.formats.code.facts.writing import FactsWriter
 
 MOST_VALUES = 12
 """Values of one variable that are kept; a longer list would be looked through at each use."""
 _LONGEST_HEAD = 200
+_MOST_HEAD_ROWS = 40
 _DEEPEST = 64
 
 
@@ -72,7 +73,7 @@ def finished(drafts: Sequence[Draft], writer: FactsWriter, rows: Sequence[str]) 
         taken.add(qualname)
         qualnames.append(qualname)
         depths.append(deep)
-        head = rows[draft.name_line - 1].strip()[:_LONGEST_HEAD] if draft.name_line <= len(rows) else ""
+        head = _head(rows, draft)
         named = draft.name_line if draft.name_line != draft.line else 0
         also = tuple(dict.fromkeys(line for line in draft.also if line != draft.name_line))
         is_test = draft.is_test and draft.kind != "class"
@@ -93,6 +94,25 @@ def finished(drafts: Sequence[Draft], writer: FactsWriter, rows: Sequence[str]) 
             _shape(writer, draft),
         )
     return writer.in_order()
+
+
+def _head(rows: Sequence[str], draft: Draft) -> str:
+    """The line that defines a symbol; of a function or class with all its parameters, also where they take several
+    lines."""
+    if draft.name_line > len(rows):
+        return ""
+    head = rows[draft.name_line - 1].strip()
+    if draft.kind in SCOPES:
+        for row in rows[draft.name_line : min(draft.end_line, draft.name_line + _MOST_HEAD_ROWS)]:
+            if len(head) > _LONGEST_HEAD or _is_closed(head):
+                break
+            part = row.partition(" #")[0].strip()
+            head += part if head.endswith("(") or part.startswith(")") else f" {part}"
+    return head.replace(",)", ")")[:_LONGEST_HEAD]
+
+
+def _is_closed(head: str) -> bool:
+    return head.count("(") + head.count("[") <= head.count(")") + head.count("]")
 
 
 def _shape(writer: FactsWriter, draft: Draft) -> Shape:
