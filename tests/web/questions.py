@@ -53,7 +53,7 @@ ON_THE_DEMO = {
           ("8 files: 12 of 30 functions and classes cite a requirement.",)),
         Q("Why is this line there?", "/sources/src/fairwater/tables.py?line=40",
           ("answers to REQ-d00001, REQ-o00002", "Why line 40 is there", "in function read_table")),
-        Q("What proves it?", "/sources/src/fairwater/tables.py?line=40", ("tests/test_tables.py imports read_table",)),
+        Q("What proves it?", "/sources/src/fairwater/tables.py?line=40", ("test_a_table_of_plain_lines_is_read_and_remarks_are_skipped uses it on line 11",)),
     ),
     "Memory": (
         Q("What is remembered, about what?", "/memory",
@@ -102,7 +102,7 @@ WITHOUT_SPECS = {
           ("0 of 2 functions and classes cite a requirement", "Files without requirements garden.py")),
         Q("Why is this line there?", "/sources/garden.py?line=2",
           ("Why line 2 is there", "in function water", "Because: leaves burn at noon")),
-        Q("What proves it?", "/sources/garden.py?line=2", ("test_garden.py imports water",)),
+        Q("What proves it?", "/sources/garden.py?line=2", ("Tested by test_water uses it on line 5",)),
     ),
     "Memory": (
         Q("What is remembered, about what?", "/memory",
