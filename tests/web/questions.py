@@ -53,7 +53,8 @@ ON_THE_DEMO = {
           ("8 files: 12 of 30 functions and classes cite a requirement.",)),
         Q("Why is this line there?", "/sources/src/fairwater/tables.py?line=40",
           ("answers to REQ-d00001, REQ-o00002", "Why line 40 is there", "in function read_table")),
-        Q("What proves it?", "/sources/src/fairwater/tables.py?line=40", ("test_a_table_of_plain_lines_is_read_and_remarks_are_skipped uses it on line 11",)),
+        Q("What proves it?", "/sources/src/fairwater/tables.py?line=40",
+          ("test_a_table_of_plain_lines_is_read_and_remarks_are_skipped uses it on line 11",)),
     ),
     "Memory": (
         Q("What is remembered, about what?", "/memory",

@@ -224,7 +224,7 @@ class Calls(TypesWritten):
         return self.of_typing("Coroutine", (found,)) if form & Form.ASYNCHRONOUS else found
 
     def yielded(self, value: Value) -> Value:
-        """What generators give."""
+        """Results of generators."""
         found = []
         for each in value:
             arguments = self.argument_of(each, "Iterable") or self.argument_of(each, "AsyncIterable")

@@ -540,7 +540,7 @@ class Evaluator(Calls):
         return self.fixture_value(source, source.name(parts[1]))
 
     def fixture_value(self, source: Source, name: str) -> Value:
-        """What a test framework gives under a name: nothing that the language knows."""
+        """The value that a test framework gives to a name; none by the rules of the language."""
         return UNKNOWN
 
     def _dotted(self, source: Source, parts: tuple[int, ...]) -> Value:

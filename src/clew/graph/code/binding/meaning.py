@@ -27,7 +27,7 @@ _SHARED = "conftest.py"
 
 
 class Meanings(Evaluator):
-    """What sites mean by the rules of the language."""
+    """The meaning of sites by the rules of the language."""
 
     def meant(self, source: Source, expression: int, kind: SiteKind) -> tuple[Named, ...]:
         """The definitions that a site means; none where nothing is known of its receiver."""
@@ -110,7 +110,7 @@ class Meanings(Evaluator):
 
 
 class MeaningsInTests(Meanings):
-    """What sites mean where a test framework calls the functions: a parameter is what the fixture of its name gives."""
+    """The meaning of sites in files of tests: a parameter has the value of the fixture with its name."""
 
     def parameter_value(self, of: Ref, place: int) -> Value:
         found = super().parameter_value(of, place)

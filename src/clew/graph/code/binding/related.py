@@ -10,7 +10,7 @@ from clew.graph.code.binding.types import Ref
 
 
 class RelatedMembers(Meanings):
-    """Which members stand for others is found once in a state of the project."""
+    """Members that stand for each other, found once in a state of the project."""
 
     def __init__(self, file: CodeFile, aliases: Aliases | None = None) -> None:
         super().__init__(file, aliases)

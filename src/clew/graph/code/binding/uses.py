@@ -114,7 +114,7 @@ class Binder(RelatedMembers):
                 yield imported.alias
 
     def _given_by_fixtures(self, source: Source, expression: int, kind: int) -> tuple[Named, ...] | None:
-        """What a site in a file of tests means by the values of fixtures; None where that tells nothing either."""
+        """The meaning of a site in a file of tests by the values of fixtures; None if they do not tell it either."""
         if not source.has_tests:
             return None
         found = self._in_tests.meant(source, expression, SiteKind(kind))
