@@ -19,6 +19,7 @@ from clew.formats.code.facts.model import (
     How,
     SiteKind,
 )
+from clew.formats.code.python.conditions import truth_of
 from clew.formats.code.python.expressions import Expressions
 from clew.formats.code.python.scopes import FUNCTION_SCOPE, MODULE_SCOPE, WIDEST_FLOW, Flow, Scope
 
@@ -36,6 +37,10 @@ class Statements(Expressions):
         super().__init__(text, path)
         self.late = []
         self.exports: list[ast.Constant] | None = None
+        self.is_dead = False
+        """In a branch that is not taken here, such as one for another platform."""
+        self.dead_names: set[tuple[Scope, str]] = set()
+        self.dead_drafts: set[int] = set()
         self.later: deque[Callable[[], None]] = deque()
         """Bodies of functions: they are read when all that is around them was."""
 
@@ -58,12 +63,25 @@ class Statements(Expressions):
             self.flow[name] = expression
             scope.give(name, expression)
             return
-        names = self.module.names if scope.kind == FUNCTION_SCOPE else scope.names
-        before = names.get(name)
-        if before is not None and before != expression:
-            expression = self.writer.union((before, expression))
-            self.named.add((name, expression))
-        names[name] = expression
+        self._give_name(self.module if scope.kind == FUNCTION_SCOPE else scope, name, expression)
+
+    def _give_name(self, scope: Scope, name: str, expression: int) -> None:
+        """Add a meaning to those of a name of a module or class. A branch that is not taken gives one only where no
+        other does."""
+        before = scope.names.get(name)
+        key = (scope, name)
+        if before is None:
+            if self.is_dead:
+                self.dead_names.add(key)
+        elif before != expression:
+            if self.is_dead and key not in self.dead_names:
+                return
+            if not self.is_dead and key in self.dead_names:
+                self.dead_names.discard(key)
+            else:
+                expression = self.writer.union((before, expression))
+                self.named.add((name, expression))
+        scope.names[name] = expression
 
     def assign(self, target: ast.expr, value: int) -> None:
         if isinstance(target, ast.Name):
@@ -114,8 +132,15 @@ class Statements(Expressions):
             number = self._draft(draft)
             scope.members[name] = number
             self._name_of(scope, name, number)
+            if self.is_dead:
+                self.dead_drafts.add(number)
         else:
             draft = self.drafts[number]
+            if self.is_dead and number not in self.dead_drafts:
+                value = type = UNKNOWN
+            elif not self.is_dead and number in self.dead_drafts:
+                self.dead_drafts.discard(number)
+                draft.values, draft.type = {}, UNKNOWN
             if node.lineno != draft.name_line:
                 if len(draft.also) < 50:
                     draft.also.append(node.lineno)
@@ -130,11 +155,7 @@ class Statements(Expressions):
     def _name_of(self, scope: Scope, name: str, number: int) -> None:
         expression = self.writer.expression(Op.DEFINITION, number)
         self.named.add((name, expression))
-        before = scope.names.get(name)
-        if before is not None and before != expression:
-            expression = self.writer.union((before, expression))
-            self.named.add((name, expression))
-        scope.names[name] = expression
+        self._give_name(scope, name, expression)
 
     def _draft(self, draft: Draft) -> int:
         self.drafts.append(draft)
@@ -372,6 +393,9 @@ class Statements(Expressions):
     def _if(self, node: ast.If) -> bool:
         for_types = _is_for_types(node.test)
         yes, no = self.test(node.test)
+        truth = truth_of(node.test)
+        if truth is not None and self.scope.kind != FUNCTION_SCOPE:
+            return self._if_known(*((node.body, node.orelse) if truth else (node.orelse, node.body)))
         before = self.flow
         was, self.is_for_types = self.is_for_types, self.is_for_types or for_types
         self.flow = self._branch(yes)
@@ -384,9 +408,18 @@ class Statements(Expressions):
         second = self.flow
         if first is second:
             return False
+        if truth is not None:
+            self._go_on(before, first if truth else second)
+            return ended if truth else ended_else
         ways = [flow for flow, is_over in ((first, ended), (second, ended_else)) if not is_over]
         self._go_on(before, self._join(ways or [first, second]))
         return ended and ended_else
+
+    def _if_known(self, taken: list[ast.stmt], other: list[ast.stmt]) -> bool:
+        was, self.is_dead = self.is_dead, True
+        self.run(other)
+        self.is_dead = was
+        return self.run(taken)
 
     def _go_on(self, before: Flow, flow: Flow) -> None:
         """Put what is known into the one flow of the scope."""
