@@ -105,6 +105,27 @@ SHAPES = {
         "class Base:\n    def go(self, bell: Bell): ...\n"
         "class Derived(Base):\n    def go(self, bell):\n        bell.ring()\n"
     ),
+    "a class that is passed": (
+        "from typing import TypeVar\nT = TypeVar('T')\ndef make(kind: type[T]) -> T: ...\nmake(Bell).ring()\n"
+    ),
+    "an error that a test expects": (
+        "import pytest\nclass Cracked(Bell, Exception): ...\ndef test_it():\n"
+        "    with pytest.raises(Cracked) as caught: ...\n    caught.value.ring()\n"
+    ),
+    "an error that a test case expects": (
+        "import unittest\nclass Cracked(Bell, Exception): ...\nclass BellTest(unittest.TestCase):\n"
+        "    def test_it(self):\n        with self.assertRaises((Cracked, OSError)) as caught: ...\n"
+        "        caught.exception.ring()\n"
+    ),
+    "the key of an order": "def go(bells: list[Bell]):\n    return sorted(bells, key=lambda bell: bell.ring())\n",
+    "the key of an order in place": "def go(bells: list[Bell]):\n    bells.sort(key=lambda bell: bell.ring())\n",
+    "a filter": "def go(bells: list[Bell]):\n    return filter(lambda bell: bell.ring(), bells)\n",
+    "the branch of this platform": (
+        "import sys\nif sys.platform == 'none':\n    Made = Gong\nelse:\n    Made = Bell\nMade().ring()\n"
+    ),
+    "the branch of this version": (
+        "import sys\nif not sys.version_info >= (3, 4):\n    made = Gong()\nelse:\n    made = Bell()\nmade.ring()\n"
+    ),
     "cast": "from typing import cast\ndef go(x):\n    cast(Bell, x).ring()\n",
     "a lambda": "make = lambda: Bell()\nmake().ring()\n",
     "a closure": "def go():\n    bell = Bell()\n    def inner():\n        bell.ring()\n    return inner\n",

@@ -58,7 +58,7 @@ def _known(node: ast.expr) -> str | int | tuple[int, ...] | None:
 
 
 def _name(node: ast.expr) -> str:
-    parts = []
+    parts: list[str] = []
     while isinstance(node, ast.Attribute) and len(parts) < 3:
         parts.append(node.attr)
         node = node.value
@@ -67,7 +67,7 @@ def _name(node: ast.expr) -> str:
 
 def _literal(node: ast.expr) -> str | int | tuple[int, ...] | None:
     if isinstance(node, ast.Constant):
-        return node.value if type(node.value) in (str, int) else None
+        return node.value if isinstance(node.value, str | int) and type(node.value) is not bool else None
     if isinstance(node, ast.Tuple):
         found = [each.value for each in node.elts if isinstance(each, ast.Constant) and type(each.value) is int]
         return tuple(found) if len(found) == len(node.elts) else None

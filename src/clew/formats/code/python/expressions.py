@@ -30,6 +30,10 @@ _BINARY = {
     ast.Mod: "__mod__", ast.Pow: "__pow__", ast.BitOr: "__or__", ast.BitAnd: "__and__", ast.BitXor: "__xor__",
     ast.LShift: "__lshift__", ast.RShift: "__rshift__", ast.MatMult: "__matmul__",
 }  # fmt: skip
+_ORDERING = frozenset({"sorted", "min", "max", "groupby", "nlargest", "nsmallest"})
+"""Calls whose key is a function of what their argument holds."""
+_SELECTING = frozenset({"map", "filter", "filterfalse", "takewhile", "dropwhile"})
+"""Calls of a function with what their second argument holds."""
 READ, CALL, WRITE, ANNOTATION = SiteKind.READ, SiteKind.CALL, SiteKind.WRITE, SiteKind.ANNOTATION
 
 
@@ -53,6 +57,8 @@ class Expressions:
         """Names with expressions that they were given by a definition or an import, so that using them is a use of
         it."""
         self.is_for_types = False
+        self.lambda_takes = UNKNOWN
+        """The argument of the function without a name that is read next."""
         self.has_star = False
 
     # Names
@@ -241,12 +247,26 @@ class Expressions:
         else:
             name = func.attr if isinstance(func, ast.Attribute) else ""
         callee = self.visit(func, kind if kind == SiteKind.DECORATOR else CALL)
-        arguments: list[int] = []
         given = node.args
         if given and isinstance(first := given[0], ast.Constant) and isinstance(first.value, str):
             special = self._with_text(node, name, first, callee)
             if special is not None:
                 return special
+        arguments = self._arguments(node, name)
+        if name == "getattr" and len(given) > 1 and self.writer.operation(arguments[1]) == Op.MEMBER:
+            return arguments[1]
+        if node.keywords:
+            self._keywords(node, name, callee, self._items(name, callee, arguments))
+        return self.writer.expression(Op.CALL, callee, *arguments[:4]) if callee else UNKNOWN
+
+    def _arguments(self, node: ast.Call, name: str) -> list[int]:
+        """Read the arguments by position. A text that names a member of the first one is the member."""
+        given = node.args
+        if name in _SELECTING and len(given) == 2 and isinstance(given[0], ast.Lambda):
+            items = self.visit(given[1])
+            self.lambda_takes = self.element(items)
+            return [self.visit(given[0]), items]
+        found: list[int] = []
         for number, argument in enumerate(given):
             if (
                 number == 1
@@ -255,26 +275,29 @@ class Expressions:
                 and (name in _MEMBER_BY_NAME or name in _REPLACING_MEMBER)
                 and argument.value.isidentifier()
             ):
-                member = self.writer.member(arguments[0], argument.value)
-                replaces = name in _REPLACING_MEMBER and isinstance(func, ast.Attribute)
+                member = self.writer.member(found[0], argument.value)
+                replaces = name in _REPLACING_MEMBER and isinstance(node.func, ast.Attribute)
                 self.site(argument.value, argument, SiteKind.PATCH if replaces else SiteKind.STRING, member)
-                if name == "getattr":
-                    for rest in given[2:]:
-                        self.visit(rest)
-                    return member
-                arguments.append(self.literal("str"))
+                found.append(member if name == "getattr" else self.literal("str"))
             else:
-                arguments.append(self.visit(argument))
-        if node.keywords:
-            self._keywords(node, name, callee)
-        return self.writer.expression(Op.CALL, callee, *arguments[:4]) if callee else UNKNOWN
+                found.append(self.visit(argument))
+        return found
 
-    def _keywords(self, node: ast.Call, name: str, callee: int) -> None:
+    def _items(self, name: str, callee: int, arguments: list[int]) -> int:
+        """The values about which a call asks its key."""
+        if name in _ORDERING:
+            return self.element(arguments[0]) if len(arguments) == 1 else self.writer.union(arguments)
+        is_method = name == "sort" and self.writer.operation(callee) == Op.MEMBER
+        return self.element(self.writer.parts(callee)[1]) if is_method else UNKNOWN
+
+    def _keywords(self, node: ast.Call, name: str, callee: int, items: int) -> None:
+        """Read keyword arguments. `items` are what a key is asked about."""
         makes = name[:1].isupper() or (name[:1] == "_" and name[1:2].isupper()) or self._is_class(callee)
         for keyword in node.keywords:
             if keyword.arg is not None and makes and callee:
                 field = self.writer.member(self.writer.instance(callee), keyword.arg)
                 self.site(keyword.arg, keyword, SiteKind.ARGUMENT, field)
+            self.lambda_takes = items if keyword.arg == "key" and isinstance(keyword.value, ast.Lambda) else UNKNOWN
             self.visit(keyword.value)
 
     def _is_class(self, callee: int) -> bool:
@@ -291,7 +314,7 @@ class Expressions:
             self._rest(node)
             return number
         elif name == "cast" and len(node.args) == 2:
-            type_ = self.annotation(first)
+            type_ = self._written(first, SiteKind.STRING)
             self.visit(node.args[1])
             return self.writer.instance(type_)
         elif name == "TypeVar":
@@ -481,11 +504,14 @@ class Expressions:
 
     def _lambda(self, node: ast.Lambda, kind: SiteKind) -> int:
         arguments = node.args
+        takes, self.lambda_takes = self.lambda_takes, UNKNOWN
         for default in (*arguments.defaults, *(each for each in arguments.kw_defaults if each is not None)):
             self.visit(default)
         names = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
         names += [each.arg for each in (arguments.vararg, arguments.kwarg) if each is not None]
         before = self._hide(names)
+        if takes and names:
+            self.flow[names[0]] = takes
         found = self.visit(node.body)
         self._show(before)
         return self.writer.expression(Op.FUNCTION, found)
@@ -579,8 +605,8 @@ class Expressions:
         ]
         return self.writer.expression(Op.SUBSCRIPT, base, *parts[:8]) if base else UNKNOWN
 
-    def _written(self, node: ast.Constant) -> int:
-        """A type that is written as a text."""
+    def _written(self, node: ast.Constant, kind: SiteKind = ANNOTATION) -> int:
+        """A type that is written as a text; `kind` is what a name alone in it is."""
         text = str(node.value)
         if len(text) > 2_000:
             return UNKNOWN
@@ -593,6 +619,8 @@ class Expressions:
                 inner.lineno = inner.end_lineno = node.lineno
                 inner.col_offset += node.col_offset + 1
                 inner.end_col_offset = (inner.end_col_offset or 0) + node.col_offset + 1
+        if kind != ANNOTATION and isinstance(tree.body, ast.Name | ast.Attribute):
+            return self.visit(tree.body, kind)
         return self.annotation(tree.body)
 
 

@@ -23,9 +23,10 @@ from clew.graph.code.binding.types import (
     TypeParameter,
     Unknown,
     Value,
+    classes_of,
     joined,
 )
-from clew.graph.code.binding.types_written import TypesWritten, classes_of
+from clew.graph.code.binding.types_written import TypesWritten
 
 K = TypeVar("K")
 
@@ -68,6 +69,8 @@ class Calls(TypesWritten):
             return self.called(self._call_of(callee), path, arguments) or UNKNOWN
         if isinstance(callee, Outside):
             return self._called_outside(callee, path, arguments)
+        if isinstance(callee, TypeParameter) and callee.is_class:
+            return (callee._replace(is_class=False),)
         return () if isinstance(callee, Nothing) else UNKNOWN
 
     def _call_of(self, value: Instance) -> Value:
@@ -318,12 +321,18 @@ class Calls(TypesWritten):
         if depth > 4:
             return
         for each in wanted:
-            if isinstance(each, TypeParameter):
+            if isinstance(each, TypeParameter) and each.is_class:
+                of_classes = tuple(Instance(one.of, one.arguments) for one in given if isinstance(one, Class))
+                known[each.name] = joined(known.get(each.name, ()), of_classes)
+            elif isinstance(each, TypeParameter):
                 rest = tuple(one for one in given if not isinstance(one, Nothing)) if len(wanted) > 1 else given
                 known[each.name] = joined(known.get(each.name, ()), rest)
             elif isinstance(each, Instance) and each.arguments:
                 for one in given:
                     arguments = self._as_above(one, each.of)
+                    if each.arguments[1:] == ((Outside("builtins.ellipsis"),),):
+                        # A tuple of any length: all that one of a certain length holds.
+                        arguments = (joined(*arguments),)
                     for own, other in zip(each.arguments, arguments, strict=False):
                         self.unify(own, other, known, depth + 1)
             elif isinstance(each, Anonymous) and each.returns:

@@ -22,6 +22,7 @@ from clew.graph.code.binding.types import (
     TypeParameter,
     Unknown,
     Value,
+    classes_of,
     joined,
 )
 
@@ -287,7 +288,10 @@ def substitute(value: Value, known: Substitution, receiver: Type | None = None) 
 
 def _substitute(each: Type, known: Substitution, receiver: Type | None) -> Value:
     if isinstance(each, TypeParameter):
-        return known.get(each.name, (each,))
+        found = known.get(each.name)
+        if found is None:
+            return (each,)
+        return classes_of(found) if each.is_class else found
     if isinstance(each, Instance | Class):
         if each.is_receiver and receiver is not None:
             return _received(each, receiver)

@@ -29,6 +29,7 @@ from clew.graph.code.binding.types import (
     Type,
     TypeParameter,
     Value,
+    classes_of,
     joined,
 )
 from clew.graph.code.binding.types_written import builtins_of
@@ -251,7 +252,8 @@ class Evaluator(Calls):
         parts = source.expression(source.shape(parameter.at.symbol).value)
         if parts[0] != Op.CALL or len(parts) < 4 or not parts[3]:
             return ()
-        return self.as_type(parameter.at.path, parts[3])
+        found = self.as_type(parameter.at.path, parts[3])
+        return classes_of(found) if parameter.is_class else found
 
     def accessed(self, member: Member, value: Type) -> Value:
         """The value of a member that is read from a value: a method is bound to it, a property is called."""

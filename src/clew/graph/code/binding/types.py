@@ -80,6 +80,8 @@ class TypeParameter(NamedTuple):
     name: str
     at: Ref | None = None
     """The variable that declares it."""
+    is_class: bool = False
+    """The class that it stands for, in place of a value of it."""
 
 
 class Nothing(NamedTuple):
@@ -124,3 +126,16 @@ def joined(*values: Value) -> Value:
 
 def is_known(value: Value) -> bool:
     return bool(value) and not any(isinstance(each, Unknown) for each in value)
+
+
+def classes_of(value: Value) -> Value:
+    """The classes of values."""
+    found: list[Value] = []
+    for each in value:
+        if isinstance(each, Instance):
+            found.append((Class(each.of, each.arguments, each.is_receiver),))
+        elif isinstance(each, TypeParameter):
+            found.append((each._replace(is_class=True),))
+        else:
+            found.append(UNKNOWN if isinstance(each, Unknown) else (each,))
+    return joined(*found)

@@ -18,8 +18,8 @@ from clew.graph.code.binding.types import (
     RecordValue,
     Ref,
     TypeParameter,
-    Unknown,
     Value,
+    classes_of,
     joined,
 )
 
@@ -194,19 +194,6 @@ def builtins_of(source: Source | None) -> str:
 
 def _instance_of(each: Class) -> Value:
     return (Instance(each.of, each.arguments, each.is_receiver),)
-
-
-def classes_of(value: Value) -> Value:
-    """The classes of values."""
-    found: list[Value] = []
-    for each in value:
-        if isinstance(each, Instance):
-            found.append((Class(each.of, each.arguments, each.is_receiver),))
-        elif isinstance(each, TypeParameter):
-            found.append((each,))
-        else:
-            found.append(UNKNOWN if isinstance(each, Unknown) else (each,))
-    return joined(*found)
 
 
 _WRITTEN: dict[int, Callable[[TypesWritten, Source, int, int], Value]] = {
