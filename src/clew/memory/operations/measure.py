@@ -1,4 +1,4 @@
-"""The command `clew eval memory`: how well a memory is searched, and how well it keeps still."""
+"""The command `clew eval memory`: how well the memory finds, and how rarely it injects what does not belong."""
 
 import tempfile
 from collections.abc import Iterator

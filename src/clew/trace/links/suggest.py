@@ -136,7 +136,7 @@ def in_words(graph: Graph, found: FoundLink, prepared: MatchCandidates, calibrat
 
 
 def _shared_words(index: TermIndex, counts: Counts, requirement: LinkableText) -> list[str]:
-    """The words that bind a text to a requirement, as the requirement spells them."""
+    """The words that a text shares with a requirement, as the requirement spells them."""
     spelling: dict[str, str] = {}
     for word in split(requirement.words).words:
         spelling.setdefault(stem(word), word)

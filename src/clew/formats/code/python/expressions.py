@@ -351,7 +351,7 @@ class Expressions:
             self.visit(keyword.value)
 
     def imported(self, line: int, module: str, name: str, alias: str, flags: int = 0) -> int:
-        """Note an import; the expression of what it brings."""
+        """Note an import; returns the expression of the imported name."""
         if self.is_for_types:
             flags |= How.TYPES
         self.writer.imports.append(Imported(line, module, name, alias, self.inside, int(flags)))

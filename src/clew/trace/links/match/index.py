@@ -159,7 +159,7 @@ class TermIndex:
         return counted._replace(weights=np.asarray(weights, np.float32))
 
     def cosine(self, one: Counts, other: Counts) -> float:
-        """Of two texts that need not be candidates."""
+        """The cosine of two texts, which need not be candidates."""
         left, right = self._weighted(one), self._weighted(other)
         return sum(weight * right[term] for term, weight in left.items() if term in right)
 

@@ -78,7 +78,7 @@ class SseSessions:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Own the server loops; leaving ends them all."""
+        """Run the loops of all sessions during the block; they end with it."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             try:
