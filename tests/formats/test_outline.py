@@ -39,7 +39,7 @@ DEFINED = {
         "func Make[T any](x T) T { return x }\n"
         "\n"
         "type Size int\n",
-        "Bell Bell.Ring Make Size",
+        "Bell Bell.size Bell.Ring Make Size",
     ),
     "bell.rs": (
         "pub struct Bell { size: u8 }\n"

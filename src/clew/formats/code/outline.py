@@ -4,6 +4,7 @@
 
 import re
 from collections.abc import Sequence
+from importlib import import_module
 
 from clew.formats.code.comments import tokens
 from clew.formats.code.components import script_of
@@ -16,8 +17,11 @@ from clew.formats.code.languages import FAMILIES, Family, family_for
 
 __all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "holds_code", "outline_of", "reading_of"]
 
-OUTLINE_VERSION = 9
+OUTLINE_VERSION = 10
 _PYTHON = (".py", ".pyi")
+TREES = frozenset({"go"})
+"""Families of languages that are read by a grammar of the same name."""
+MODULE_FILE = "go.mod"
 SCRIPTS = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
 _LONGEST_HEAD = 200
 _LONGEST_ROW = 2_000
@@ -47,23 +51,35 @@ def reading_of(text: str, path: str) -> Reading:
             return reader.read(text, path)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             return Reading(_scanned(text, path, family), Facts(flaw=_flaw(error)))
+    if path == MODULE_FILE or path.endswith(f"/{MODULE_FILE}"):
+        from clew.formats.code.go.reader import read_module
+
+        return read_module(text)
+    name = _grammar_of(path, family)
+    return Reading(_scanned(text, path, family), Facts()) if not name else _of_tree(text, path, name, family)
+
+
+def _grammar_of(path: str, family: Family | None) -> str:
+    """The grammar by which a file is read; empty where there is none."""
     if family is not None and family.name in ("script", "component") and path.endswith(SCRIPTS):
-        return _of_tree(text, path, family)
-    return Reading(_scanned(text, path, family), Facts())
+        from clew.formats.code.script.reader import grammar_of
+
+        return grammar_of(path)
+    return family.name if family is not None and family.name in TREES else ""
 
 
-def _of_tree(text: str, path: str, family: Family) -> Reading:
-    """The reading of a file by the grammar of its language; by a scan if the grammar is not installed."""
-    from clew.formats.code.script import reader
+def _of_tree(text: str, path: str, name: str, family: Family | None) -> Reading:
+    """The record that the grammar of a language gives; a scan where the grammar is not installed."""
     from clew.formats.code.trees.grammars import grammar, package_of_grammar
 
-    name = reader.grammar_of(path)
     if grammar(name) is None:
         return Reading(_scanned(text, path, family), Facts(flaw=f"{package_of_grammar(name)} {NOT_INSTALLED}"))
+    reader = import_module(f"clew.formats.code.{name if name in TREES else 'script'}.reader")
     try:
-        return reader.read(text, path)
+        read: Reading = reader.read(text, path)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return Reading(_scanned(text, path, family), Facts(flaw=_flaw(error)))
+    return read
 
 
 def _flaw(error: Exception) -> str:

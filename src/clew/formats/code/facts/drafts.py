@@ -28,6 +28,7 @@ class Draft:
         "metaclass",
         "name",
         "name_line",
+        "owner",
         "parameters",
         "parent",
         "type",
@@ -42,6 +43,8 @@ class Draft:
         self.line, self.end_line, self.name_line = line, end_line, name_line
         self.parent = parent
         self.is_test = False
+        self.owner = ""
+        """The type that a method belongs to, where that may be in another file."""
         self.also: list[int] = []
         self.about = ""
         self.type = 0
@@ -68,6 +71,8 @@ def finished(drafts: Sequence[Draft], writer: FactsWriter, rows: Sequence[str]) 
         above = draft.parent
         deep = depths[above] + 1 if above >= 0 else 0
         qualname = f"{qualnames[above]}.{draft.name}" if above >= 0 and deep < _DEEPEST else draft.name
+        if draft.owner and above < 0:
+            qualname = f"{draft.owner}.{draft.name}"
         if qualname in taken:
             qualname = f"{qualname}@{draft.name_line}"
         taken.add(qualname)

@@ -181,11 +181,8 @@ class Calls(TypesWritten):
 
     def _owner(self, of: Ref) -> Ancestor | None:
         """The class whose method a function is."""
-        parent = self.known_source(of.path).symbol(of.symbol).parent
-        if parent < 0:
-            return None
-        owner = Ref(of.path, parent)
-        return Ancestor(owner, ()) if self.is_class(owner) else None
+        owner = self.owner_of(of)
+        return Ancestor(owner, ()) if owner is not None else None
 
     def known_arguments(self, value: Instance | Class, owner: Ancestor) -> Mapping[str, Value]:
         """The values of the type parameters of the class `owner` in a value from which its member is read."""

@@ -1,10 +1,11 @@
 """Classes: their bases, the values of their type parameters, and their members."""
 
+import posixpath
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from clew.formats.code.facts.expressions import Op
-from clew.formats.code.facts.model import CLASS, Form, Shape
+from clew.formats.code.facts.model import CLASS, METHOD, Form, Shape
 from clew.graph.code.binding.library import PREFIX
 from clew.graph.code.binding.namespaces import STATIC, Namespaces, Source
 from clew.graph.code.binding.types import (
@@ -67,6 +68,7 @@ class Classes(Namespaces):
         self._orders: dict[Ref, tuple[tuple[Ancestor, ...], bool]] = {}
         self._parameters: dict[Ref, tuple[str, ...]] = {}
         self._bases: dict[Ref, tuple[tuple[Value, ...], bool]] = {}
+        self._spread: dict[tuple[str, str, str], Ref | None] = {}
 
     def shape(self, ref: Ref) -> Shape:
         source = self.source(ref.path)
@@ -178,6 +180,41 @@ class Classes(Namespaces):
 
     # Members
 
+    def own_member(self, of: Ref, name: str, *, is_static: bool = False) -> Ref | None:
+        """The member of a name that a class itself has; in some languages it may stand in another file."""
+        source = self.known_source(of.path)
+        members = source.members(of.symbol)
+        number = members.get(STATIC + name) if is_static else None
+        if number is None:
+            number = members.get(name)
+        if number is not None:
+            return Ref(of.path, number)
+        if source.rules is None or not source.rules.spread or source.symbol(of.symbol).parent >= 0:
+            return None
+        return self._spread_member(source, source.symbol(of.symbol).name, name)
+
+    def _spread_member(self, source: Source, of: str, name: str) -> Ref | None:
+        """A method of a type that stands in another file of its package."""
+        key = (posixpath.dirname(source.path), of, name)
+        if key not in self._spread:
+            around = source.rules.around(source.path, self) if source.rules is not None else ()
+            found = (each for each in self.file.named(f"{of}.{name}") if each.qualname == f"{of}.{name}")
+            self._spread[key] = next((Ref(each.path, each.place) for each in found if each.path in around), None)
+        return self._spread[key]
+
+    def owner_of(self, ref: Ref) -> Ref | None:
+        """The class that a member belongs to."""
+        source = self.known_source(ref.path)
+        symbol = source.symbol(ref.symbol)
+        if symbol.parent >= 0:
+            owner = Ref(ref.path, symbol.parent)
+            return owner if self.is_class(owner) else None
+        if source.rules is None or not source.rules.spread or symbol.kind != METHOD:
+            return None
+        name = symbol.qualname.partition(".")[0]
+        named = (each for path in source.rules.around(ref.path, self) for each in self.in_file(path, name))
+        return next((each for each in named if isinstance(each, Ref) and self.is_class(each)), None)
+
     def member_of_class(self, of: Ref, name: str, through: Type, *, after: Ref | None = None) -> Found:
         """The first member with a name in a class and its bases."""
         order, is_open = self.order(of)
@@ -186,12 +223,9 @@ class Classes(Namespaces):
             if skip:
                 skip = above.of != after
                 continue
-            members = self.known_source(above.of.path).members(above.of.symbol)
-            number = members.get(STATIC + name) if isinstance(through, Class) else None
-            if number is None:
-                number = members.get(name)
-            if number is not None:
-                return Found((Member(Ref(above.of.path, number), above, through),), False)
+            own = self.own_member(above.of, name, is_static=isinstance(through, Class))
+            if own is not None:
+                return Found((Member(own, above, through),), False)
         return Found((), is_open)
 
     def member(self, value: Type, name: str) -> Found:

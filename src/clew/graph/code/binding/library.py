@@ -8,7 +8,7 @@ the project, and so are its results.
 from functools import cache
 
 from clew.formats.code.facts.model import Reading
-from clew.graph.code.binding import script_library
+from clew.graph.code.binding import script_library, tree_library
 
 PREFIX = "\0"
 """The beginning of the paths of these modules."""
@@ -396,6 +396,7 @@ class IsolatedAsyncioTestCase(TestCase): ...
 def itemgetter(*a): ...
 def attrgetter(*a): ...
 ''',
+    **tree_library.MODULES,
 }  # fmt: skip
 _SAME = {
     "typing_extensions": "typing",

@@ -44,7 +44,7 @@ class Meanings(Evaluator):
 
     @staticmethod
     def _has_typed_literals(source: Source) -> bool:
-        return source.rules is not None and source.rules.related
+        return source.rules is not None and source.rules.typed_literals
 
     def _by_dots(self, source: Source, parts: tuple[int, ...]) -> tuple[Named, ...]:
         return self.dotted(source.name(parts[1]), source)

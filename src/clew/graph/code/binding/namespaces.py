@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from clew.derived.code_file import CodeFile, Record
 from clew.formats.code.facts.expressions import Expression
-from clew.formats.code.facts.model import MODULE, SITE_SIZE, WHOLE, Form, How, Imported, Shape, Symbol
+from clew.formats.code.facts.model import METHOD, MODULE, SITE_SIZE, WHOLE, Form, How, Imported, Shape, Symbol
 from clew.graph.code.aliases import Aliases
 from clew.graph.code.binding.library import PREFIX, described, library_module, other_name
 from clew.graph.code.binding.rules import LanguageRules, Module
@@ -69,7 +69,7 @@ class Source:
         if self._top is None:
             self._top = {}
             for number, symbol in enumerate(self.symbols):
-                if symbol.parent == MODULE:
+                if symbol.parent == MODULE and symbol.kind != METHOD:
                     self._top.setdefault(symbol.name, []).append(number)
         return self._top.get(name, [])
 

@@ -16,6 +16,8 @@ class PythonRules:
     builtins = "builtins"
     constructor = "__init__"
     related = False
+    spread = False
+    typed_literals = False
     flattens = False
 
     def module(self, imported: Imported, path: str, files: Files) -> Module:

@@ -51,6 +51,10 @@ class LanguageRules(Protocol):
     """The method that gets the arguments of a constructor."""
     related: bool
     """Whether using a member is using those of its name in the classes above, which it stands for."""
+    spread: bool
+    """Whether a method may stand in another file than its type."""
+    typed_literals: bool
+    """Whether the names in literals are fields of the type that is expected there."""
     flattens: bool
     """Whether waiting for something gives its last result, and for anything else that itself."""
 

@@ -1,10 +1,11 @@
 """The rules of each language, by their name in facts."""
 
+from clew.graph.code.binding.go_rules import GoRules
 from clew.graph.code.binding.python_rules import PythonRules
 from clew.graph.code.binding.rules import LanguageRules
 from clew.graph.code.binding.script_rules import ScriptRules
 
-_RULES: dict[str, LanguageRules] = {rules.name: rules for rules in (PythonRules(), ScriptRules())}
+_RULES: dict[str, LanguageRules] = {rules.name: rules for rules in (PythonRules(), ScriptRules(), GoRules())}
 
 
 def rules_of(name: str) -> LanguageRules | None:

@@ -28,6 +28,8 @@ class ScriptRules:
     builtins = "?es"
     constructor = "constructor"
     related = True
+    spread = False
+    typed_literals = True
     flattens = True
 
     def module(self, imported: Imported, path: str, files: Files) -> Module:

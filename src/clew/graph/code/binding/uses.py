@@ -125,9 +125,7 @@ class Binder(RelatedMembers):
     def _by_name(self, target: Ref, name: str, loose: Iterable[Use]) -> tuple[tuple[Use, ...], tuple[Use, ...]]:
         """Sites that the name alone may bind: where it is the only definition that fits, and where it is one of
         several."""
-        source = self.known_source(target.path)
-        parent = source.symbol(target.symbol).parent
-        if parent == MODULE or source.symbol(parent).kind != CLASS or name in common_names():
+        if self.owner_of(target) is None or name in common_names():
             return (), ()
         # Whatever the receiver is, it is given the attribute by being written to.
         loose = [use for use in loose if use.kind != SiteKind.WRITE]

@@ -1,0 +1,1 @@
+"""The reader for Go, by the grammar of tree-sitter."""

@@ -1,0 +1,53 @@
+"""Where imports of Go lead: a package is a folder, named by the module that a `go.mod` above it declares."""
+
+import posixpath
+from collections.abc import Sequence
+
+from clew.formats.code.facts.model import Imported
+from clew.graph.code.binding.rules import Files, Module
+
+_ENDING = ".go"
+_TESTS = "_test.go"
+_MODULE_FILE = "go.mod"
+
+
+class GoRules:
+    name = "go"
+    builtins = "?go"
+    constructor = ""
+    related = False
+    spread = True
+    typed_literals = True
+    flattens = False
+
+    def module(self, imported: Imported, path: str, files: Files) -> Module:
+        parts = imported.module.split("/")
+        for cut in range(len(parts), 0, -1):
+            for named in files.in_package("/".join(parts[:cut]), self.name):
+                folder, file = posixpath.split(named)
+                if file == _MODULE_FILE:
+                    return self._in(posixpath.join(folder, *parts[cut:]), files)
+        return ()
+
+    def _in(self, folder: str, files: Files) -> Module:
+        found = files.in_folder(folder)
+        return tuple(path for path in found if path.endswith(_ENDING) and not path.endswith(_TESTS))
+
+    def part(self, module: Module, name: str, files: Files) -> Module:
+        return ()
+
+    def dotted(self, name: str, files: Files) -> tuple[Module, str]:
+        return (), name
+
+    def around(self, path: str, files: Files) -> Module:
+        found = files.in_folder(posixpath.dirname(path))
+        is_test = path.endswith(_TESTS)
+        return tuple(each for each in found if each.endswith(_ENDING) and (is_test or not each.endswith(_TESTS)))
+
+    def order(self, class_: object, bases: Sequence[Sequence[object]]) -> tuple[object, ...]:
+        """The type, then what it embeds, the nearest first."""
+        found: dict[object, None] = {class_: None}
+        longest = max(map(len, bases), default=0)
+        for depth in range(longest):
+            found.update((above[depth], None) for above in bases if depth < len(above))
+        return tuple(found)
