@@ -3,7 +3,6 @@
 import os
 import stat
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -203,17 +202,15 @@ def test_own_writes_are_expected_and_those_of_others_are_not(tmp_path: Path) -> 
     assert not files.is_current()
 
 
-def test_many_files_are_looked_at_no_more_often_than_pays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_files_are_looked_at_no_more_often_than_pays(tmp_path: Path) -> None:
     now = [100.0]
 
     def clock() -> float:
         now[0] += 1.0
         return now[0]
 
-    monkeypatch.setattr(follow, "MANY_FILES", 2)
-    monkeypatch.setattr(time, "monotonic", clock)
     write(tmp_path, "a.md", "one")
-    files = follower(tmp_path)
+    files = Follower(tmp_path, {"notes": NOTES}, max_file_bytes=1_000, many_files=2, monotonic=clock)
     take(files, tmp_path)
     assert files.is_probably_current()
     write(tmp_path, "b.md", "two")

@@ -84,8 +84,18 @@ class Follower:
     then it is reported again, so that work that was interrupted is not lost. Not safe for several threads at once.
     """
 
-    def __init__(self, root: Path, selections: Mapping[str, Selection], *, max_file_bytes: int) -> None:
+    def __init__(
+        self,
+        root: Path,
+        selections: Mapping[str, Selection],
+        *,
+        max_file_bytes: int,
+        many_files: int = MANY_FILES,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._root = root
+        self._many_files = many_files
+        self._monotonic = monotonic
         self._selections = dict(selections)
         self._max_file_bytes = max_file_bytes
         self._states: dict[Key, FileState] = {}
@@ -163,12 +173,12 @@ class Follower:
     def is_probably_current(self) -> bool:
         """Like `is_current`. If the files are many and the last look found nothing, the next look waits a few times as
         long as that one took: otherwise looking would be most of the cost of a small question."""
-        began = time.monotonic()
+        began = self._monotonic()
         if began < self._pause_until:
             return True
         is_current = self.is_current()
-        now = time.monotonic()
-        pauses = is_current and len(self._keys) >= MANY_FILES
+        now = self._monotonic()
+        pauses = is_current and len(self._keys) >= self._many_files
         self._pause_until = now + (now - began) * PAUSE_SHARE if pauses else 0.0
         return is_current
 

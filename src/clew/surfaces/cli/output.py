@@ -43,10 +43,10 @@ def exit_code_of(error: ClewError) -> int:
     return ANSWER_IS_NO if isinstance(error, NotFound) else BAD_CALL
 
 
-def progress() -> Callable[[int, int, str], None]:
+def progress(*, monotonic: Callable[[], float] = time.monotonic) -> Callable[[int, int, str], None]:
     """Shows progress as a bar on one line of a terminal; elsewhere as a line now and then, if the work takes long."""
     if not sys.stderr.isatty():
-        return _progress_lines()
+        return _progress_lines(monotonic)
     shown = -1
 
     def show(done: int, total: int, message: str) -> None:
@@ -63,14 +63,14 @@ def progress() -> Callable[[int, int, str], None]:
     return show
 
 
-def _progress_lines() -> Callable[[int, int, str], None]:
-    next_line = time.monotonic() + SECONDS_BEFORE_LINES
+def _progress_lines(monotonic: Callable[[], float]) -> Callable[[int, int, str], None]:
+    next_line = monotonic() + SECONDS_BEFORE_LINES
 
     def tell(done: int, total: int, message: str) -> None:
         nonlocal next_line
-        if time.monotonic() < next_line:
+        if monotonic() < next_line:
             return
-        next_line = time.monotonic() + SECONDS_BETWEEN_LINES
+        next_line = monotonic() + SECONDS_BETWEEN_LINES
         share = f" {done * 100 // total}%" if total else ""
         print(f"clew: {printable(message)}{share} {done}/{total}", file=sys.stderr, flush=True)
 
