@@ -157,6 +157,19 @@ def test_a_row_of_the_history_that_is_not_the_one_written_is_never_shown(tmp_pat
 
 
 # Verifies: REQ-d00645-B
+@pytest.mark.parametrize("time", ["9000000000", "'later'", "1e308"])
+def test_a_commit_is_not_left_out_of_a_search_by_time_because_its_time_is_damaged(tmp_path: Path, time: str) -> None:
+    with closing(CommitHistory(tmp_path)) as history:
+        history.plan("c2", ["c2", "c1"], [])
+        records = [CommitRecord(f"c{at}", (), at, "A", "a@example.com", "Begin", ()) for at in (1, 2)]
+        history.put(records, ["c1", "c2"])
+        assert [getattr(history.at(moment), "id", None) for moment in (0, 1, 2, 3)] == [None, "c1", "c2", "c2"]
+        change(tmp_path / "history.db", f"UPDATE commits SET time = {time} WHERE id = 'c2'")
+        with pytest.raises(StoreCorrupt, match="is damaged"):
+            history.at(3)
+
+
+# Verifies: REQ-d00645-B
 def test_what_git_said_is_asked_again_where_a_byte_of_it_changed(tmp_path: Path) -> None:
     with closing(CommitHistory(tmp_path)) as history:
         history.keep({"a": 1}, "about")

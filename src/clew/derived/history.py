@@ -26,6 +26,8 @@ _MOST_NAMES = 20
 _MOST_KEPT = 5_000
 _MOST_TOUCHED = 100
 """Files of a commit that counts for how busy a file is."""
+_LOOKED_AT = 50
+"""Commits of which each is checked for whether it was there at a time."""
 _PROVISIONAL = 1 << 40
 """Numbers from here on belong to commits that were noted before it was known how many there are."""
 
@@ -269,9 +271,15 @@ class CommitHistory:
             return connection.execute(query, (commits, _MOST_TOUCHED, limit)).fetchall()
 
     def at(self, moment: int) -> Commit | None:
-        """The newest commit that was there at a time."""
+        """The newest commit that was there at a time. The newest of all are looked at one by one: a damaged time would
+        only leave its commit out of a search by time."""
+        newest = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 ORDER BY number DESC LIMIT {_LOOKED_AT}"  # noqa: S608
         query = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 AND time <= ? ORDER BY number DESC LIMIT 1"  # noqa: S608
         with self._file.reading_latest() as connection:
+            for row in connection.execute(newest).fetchall():
+                commit = self._commit(row)
+                if commit.time <= moment:
+                    return commit
             row = connection.execute(query, (moment,)).fetchone()
             return self._commit(row) if row else None
 

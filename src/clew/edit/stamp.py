@@ -57,8 +57,12 @@ def key(*, make: bool = True) -> bytes | None:
 
 def _read_key(file: Path) -> bytes | None:
     try:
-        with file.open("rb") as opened:
-            data = opened.read(_KEY_BYTES + 1)
+        # Without a buffer: it is read whenever something is opened, and is small.
+        descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
+        try:
+            data = os.read(descriptor, _KEY_BYTES + 1)
+        finally:
+            os.close(descriptor)
     except OSError:
         return None
     return data if len(data) == _KEY_BYTES else None
