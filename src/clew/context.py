@@ -174,17 +174,20 @@ class Context:
         """The project's store; None, with a note, where it cannot be used: reading the project works without."""
         from clew.store.sqlite.engine import open_own
 
+        standing = None
         try:
             with suppress(OSError):
                 # The store says what is wrong with the folder.
-                make_state_folder(self.root)
-            store = open_own(self.store_file, busy_timeout=STORE_PATIENCE_SECONDS)
+                standing = make_state_folder(self.root)
+            store = open_own(self.store_file, busy_timeout=STORE_PATIENCE_SECONDS, standing=standing)
         except StoreError as error:
             log.warning("%s", error)
             self.store_problem = error
             self._recover_files(None)
             return None
-        self._recover_files(store if self.believes_store else None)
+        is_believed = standing is not None and standing.believes(self.store_file.name)
+        # One in which nobody wrote anything is believed once it was opened.
+        self._recover_files(store if is_believed or self.believes_store else None)
         return store
 
     @property

@@ -1,10 +1,14 @@
 """The state folder of a project, `.clew`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clew.edit.below import SHARED_FOLDER as SHARED_FOLDER
 from clew.edit.below import STATE_FOLDER as STATE_FOLDER
 from clew.workspace.find import names_in
+
+if TYPE_CHECKING:
+    from clew.edit.admission import FolderTrust
 
 _STAMPS = "stamp-"
 
@@ -17,15 +21,17 @@ def first_files(root: Path) -> dict[str, bytes]:
     return {} if used else {f"{STATE_FOLDER}/.gitignore": b"*\n"}
 
 
-def make_state_folder(root: Path) -> None:
-    """Make the folder, with its stamp, where there is none. OSError where it cannot be made, or is a link."""
+def make_state_folder(root: Path) -> "FolderTrust":
+    """The trust in the folder, which is made, with its stamp, where there is none. OSError where it cannot be made, or
+    is a link."""
     # Not at the start of a server, which only asks for the name.
     from clew.edit import admission, below
 
-    admission.make(root / STATE_FOLDER)
+    standing = admission.make(root / STATE_FOLDER)
     for path, data in first_files(root).items():
         # On a full disk nothing is left: then the folder counts as new when there is room again.
         below.write(root / path, data, 0o644)
+    return standing
 
 
 def make_folder_in(path: Path) -> None:

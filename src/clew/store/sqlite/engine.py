@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
-from clew.edit.admission import admit, make, settle
+from clew.edit.admission import FolderTrust, admit, make, settle
 from clew.edit.below import BESIDE, remove
 from clew.errors import StoreCorrupt, StoreError
 from clew.store.sql.engine import SqlStore
@@ -24,14 +24,14 @@ MOMENT_SECONDS = 0.1
 """Shortest wait for them. Most of them read for a few milliseconds, and then nothing is left to try again."""
 
 
-def open_own(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> "SqliteStore":
-    """The store in a file of a state folder. A store that came from another machine is opened for reading only, and
-    its errors say why."""
-    if not path.parent.exists():
+def open_own(path: Path, *, busy_timeout: float = BUSY_TIMEOUT, standing: FolderTrust | None = None) -> "SqliteStore":
+    """The store in a file of a state folder, with the trust in that folder where it is known already. A store that came
+    from another machine is opened for reading only, and its errors say why."""
+    if standing is None and not path.parent.exists():
         # The system, or the store itself, says what is wrong with the folder.
         with suppress(OSError):
             make(path.parent, 0o700)
-    standing = admit(path.parent)
+    standing = standing or admit(path.parent)
     if standing.believes(path.name):
         return open_sqlite(path, busy_timeout=busy_timeout)
     refusal = standing.refusal(path.name)
