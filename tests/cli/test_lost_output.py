@@ -27,7 +27,7 @@ COMMANDS = (
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the demo that nobody else uses meanwhile, with its caches made: a command has nothing to say of them."""
+    """A copy of the demo that nobody else uses meanwhile, with its caches: a command has nothing to say of them."""
     folder = tmp_path_factory.mktemp("lost") / "demo"
     shutil.copytree(DEMO, folder, ignore=shutil.ignore_patterns(".clew", "__pycache__"))
     for words in ("status", "index", "search tide"):
