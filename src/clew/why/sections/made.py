@@ -14,7 +14,7 @@ from clew.why.answer import EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry, commit_line, day, references_in
 from clew.why.story.chain import REVERTS, Chain
 from clew.why.story.line_story import MOST_LINES, LineStory, StoryTeller
-from clew.why.story.reason import body_of, reason_in, says_nothing, whole_message
+from clew.why.story.reason import body_of, reason_in, says_nothing, whole_message, words_of
 from clew.why.story.ties import CommitTies, attempts_before, ties_of
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
@@ -187,9 +187,10 @@ def _is_about(attempt: Commit, commit: Commit) -> bool:
 def reason_of(inquiry: Inquiry, commit: Commit) -> EvidenceSection:
     """The section on the reason: author, date and release of the decision, and the sentence with its reason."""
     ties, merge = ties_and_merge(inquiry, commit)
-    sentence, source = reason_in(body_of(commit.message)), "its message"
+    about = _subject_words(inquiry)
+    sentence, source = reason_in(body_of(commit.message), about), "its message"
     if not sentence and merge is not None:
-        sentence, source = reason_in(body_of(merge.message)), "the merge"
+        sentence, source = reason_in(body_of(merge.message), about), "the merge"
     entry = next((each for each in ties.entries), None)
     if not sentence and entry is not None:
         sentence, source = one_line(entry.text, 280), "the changelog"
@@ -206,6 +207,15 @@ def reason_of(inquiry: Inquiry, commit: Commit) -> EvidenceSection:
         said = subject
     note = "" if sentence or not says_nothing(commit.subject) else "The commit gives no reason."
     return section("reason", [Fact(f"{who}: {said}", "recorded", commit.id[:12])], absent="Not known.", note=note)
+
+
+def _subject_words(inquiry: Inquiry) -> frozenset[str]:
+    """Words of the lines and of the names that were asked about."""
+    target = inquiry.target
+    first, last = inquiry.span
+    lines = inquiry.text.lines[first - 1 : min(last, first + 20)] if inquiry.text is not None and target.first else ()
+    name = target.symbol.qualname if target.symbol is not None else target.name
+    return words_of(" ".join((name, target.path or "", *lines)))
 
 
 def ties_and_merge(inquiry: Inquiry, commit: Commit) -> tuple[CommitTies, Commit | None]:

@@ -15,12 +15,13 @@ import msgspec
 
 from clew.errors import ClewError
 from clew.why.story.comparing import by_place, passed
-from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 from clew.workspace.git.difference import ChangedBlock, FileDifference, differences, renamed_from
 from clew.workspace.git.history import NOT_COMMITTED, BlamedLine
 
 REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
+_TAKES_BACK = re.compile(r"revert|reapply|back\s?out|undo|restore|re-?land", re.IGNORECASE)
+_FIRST_LINES = 2
 MOST_STEPS = 10
 MOST_GROUPS = 6
 """Groups of lines that are followed, the largest first; the others keep the commit that touched them last."""
@@ -28,6 +29,9 @@ _MOST_CALLS = 60
 _AROUND = 12
 """Lines around the wanted ones that are asked about as well, where moves are followed: git takes a few words that occur
 elsewhere for a coincidence, and a whole passage for a move."""
+_FEW_LINES = 2
+_TELLING = 32
+"""Letters and digits that a few lines have at least for being taken from another file."""
 _MOST_FILES = 60
 """Files of a commit in which the definition of a renamed name is looked for."""
 
@@ -166,8 +170,7 @@ class ChainWalk:
 
     def _brought_back(self, group: _Group) -> list[_Group]:
         """The groups from before the removal that the commit took back."""
-        reverted = REVERTS.search(self._message(group.commit))
-        removed = git.commit_of(self._top, reverted[1]) if reverted is not None else None
+        removed = reverted_by(self._top, self._message(group.commit))
         if removed is None:
             return []
         parents = git_history.parents_of(self._top, removed)
@@ -194,13 +197,22 @@ class ChainWalk:
         wanted = set(group.lines)
         kept = [each for each in blamed or () if each.line in wanted]
         moved = [each for each in kept if each.commit != group.commit]
-        if len(moved) * 2 <= len(kept):
+        if len(moved) * 2 <= len(kept) or self._is_common(group, moved):
             return
         sources = Counter(each.path for each in moved)
         source = sources.most_common(1)[0][0]
         action = "moved it inside the file" if source == group.path else f"moved or copied it from {source}"
         self._note(group, action)
         yield from _shared(_groups(moved, (*group.steps, group.commit)), group.weight)
+
+    def _is_common(self, group: _Group, moved: Sequence[BlamedLine]) -> bool:
+        """True for one short line that another file has too: many files may."""
+        if len(group.lines) > _FEW_LINES or all(each.path == group.path for each in moved):
+            return False
+        (data,) = git_history.contents_at(self._top, [(group.commit, group.path)], seconds=self._seconds)
+        rows = (data or b"").decode("utf-8", "replace").split("\n")
+        text = "".join(rows[line - 1] for line in group.lines if line <= len(rows))
+        return sum(each.isalnum() for each in text) < _TELLING
 
     def _note(self, group: _Group, action: str) -> None:
         if group.commit in self._ignored:
@@ -225,6 +237,14 @@ class ChainWalk:
             )
         except ClewError:
             return None
+
+
+def reverted_by(top: Path, message: str) -> str | None:
+    """The commit that a message takes back. The message of a squash may name a commit that never came here."""
+    found = REVERTS.search(message)
+    if found is None or not (_TAKES_BACK.match(message) or message[: found.start()].count("\n") <= _FIRST_LINES):
+        return None
+    return git_history.ancestor(top, found[1])
 
 
 def _groups(blamed: Sequence[BlamedLine], steps: tuple[str, ...]) -> list[_Group]:

@@ -25,6 +25,7 @@ _ITEM = re.compile(r"^(\s*)(?:[-*+•]|\d+[.)])\s+")
 _VERSION = re.compile(r"^(?:#+\s*|\.\. _?)?(?:\[)?(?:version\s+|release\s+|v)?(\d+\.\d+[\w.]*)", re.IGNORECASE)
 _UNRELEASED = re.compile(r"^(?:#+\s*)?\[?(unreleased)\b", re.IGNORECASE)
 _LONGEST = 400
+_TELLING = 50
 _MOST = 3
 _MOST_HITS = 40
 
@@ -83,6 +84,16 @@ def entries_added(changed: Sequence[FileDifference]) -> Iterator[ReleaseNote]:
                 text = _item_text(block.new, place)
                 if text:
                     yield ReleaseNote(each.path or "", block.new_first + place, text, "")
+
+
+def placed(entry: ReleaseNote, lines: Sequence[str]) -> ReleaseNote:
+    """An entry of a commit at its place in the file as it is now; unchanged where it is no longer there."""
+    for number, line in enumerate(lines, 1):
+        row = _ITEM.sub("", line).strip()[:_TELLING]
+        is_same = len(row) >= _TELLING // 2 and entry.text.startswith(row)
+        if is_same and (found := entry_at(lines, number, entry.path)) is not None:
+            return found
+    return entry
 
 
 def entry_at(lines: Sequence[str], number: int, path: str) -> ReleaseNote | None:

@@ -25,6 +25,8 @@ _DEFINES = (
 )
 """Definition of a name: by a keyword, as a parameter, by an assignment, by an annotation."""
 _TYPE_SIGNS = frozenset(("[", "]", ".", "|", ",", "...", "(", ")", "&", "<", ">", "?"))
+_WORD = re.compile(r"[^\W_]+")
+_PREFIXED = re.compile(r'^[a-z]{1,2}"')
 _WORDS = """
     True False None true false null undefined and or not in is if else elif for while return yield raise throw new try
     except catch finally with as import from lambda async await del delete break continue pass global nonlocal int str
@@ -34,6 +36,10 @@ _RESERVED = frozenset(_WORDS.split())
 """Words that no commit renames."""
 _MOST_LINES = 400
 """Longer blocks are compared line by line no more."""
+_SIGNS = re.compile(r"[^\w\s]")
+_TELLING_NAME = 5
+_FEWEST_SPELLED = 5
+"""Lines with exchanged names that a commit has at least, where it spelled names in another way."""
 _TELLING = 10
 """Letters and digits that a line has at least for being recognized elsewhere."""
 _FEWEST_IN_COMMON = 5
@@ -159,9 +165,25 @@ def _compared(
         return "added types", pairs
     if (pairs := _with_types(second, first)) is not None:
         return "removed types", [(before, after) for after, before in pairs]
-    if (renamed := _renamed(first, second, blocks)) is not None:
-        return renamed
-    return None
+    return _renamed(first, second, blocks) or _rewritten(first, second)
+
+
+def _rewritten(old: Sequence[LineToken], new: Sequence[LineToken]) -> tuple[str, Pairs] | None:
+    """A text put together in another notation: the same words in other signs, such as an f-string for `.format()`."""
+    is_text = any(each.text.startswith('f"') or each.text == "`" for each in new)
+    is_put_together = any(each.text in ("format", "%", "+") for each in old)
+    if not old or not (is_text and is_put_together):
+        return None
+    before, after = _words(old), _words(new)
+    before.subtract({"format": 1, "str": 1})
+    after.subtract({"str": 1})
+    if +before != +after:
+        return None
+    return "wrote its text in another notation", [(old[0], each) for each in new[:1]] + [(old[-1], new[-1])]
+
+
+def _words(tokens: Sequence[LineToken]) -> Counter[str]:
+    return Counter(word for each in tokens for word in _WORD.findall(_PREFIXED.sub('"', each.text)))
 
 
 def _bare(tokens: Sequence[LineToken]) -> list[LineToken]:
@@ -233,10 +255,34 @@ def _renamed(
 
 
 def _is_renaming(before: str, after: str, blocks: Sequence[ChangedBlock]) -> bool:
-    """True if the commit removed a definition of the one name and added one of the other."""
+    """True if the commit removed a definition of the one name and added one of the other, or spelled the name in
+    another way wherever it is."""
+    if _is_spelling(before, after, blocks):
+        return True
     removed = re.compile(_DEFINES.format(re.escape(before)))
     added = re.compile(_DEFINES.format(re.escape(after)))
     is_removed = any(removed.search(line) for each in blocks for line in each.old)
     is_added = any(added.search(line) for each in blocks for line in each.new)
     kept = re.compile(rf"\b{re.escape(before)}\b")
     return is_removed and is_added and not any(kept.search(line) for each in blocks for line in each.new)
+
+
+def _is_spelling(before: str, after: str, blocks: Sequence[ChangedBlock]) -> bool:
+    """True for names that end with the same words, of which a commit exchanged several."""
+    first, second = ([part for part in name.lower().split("_") if part] for name in (before, after))
+    shared = min(len(first), len(second), max(len(first), len(second)) - 1) or 1
+    if first[-shared:] != second[-shared:] or len("".join(first[-shared:])) < _TELLING_NAME:
+        return False
+    kept = re.compile(rf"\b{re.escape(before)}\b")
+    gone = sum(bool(kept.search(line)) for each in blocks for line in each.old)
+    left = sum(bool(kept.search(line)) for each in blocks for line in each.new)
+    return gone >= 1 and not left and _exchanged(blocks) >= _FEWEST_SPELLED
+
+
+def _exchanged(blocks: Sequence[ChangedBlock]) -> int:
+    """The number of lines that differ from the one before by names alone."""
+    count = 0
+    for each in blocks:
+        for old, new in zip(each.old, each.new, strict=False):
+            count += old != new and _SIGNS.findall(old) == _SIGNS.findall(new)
+    return count

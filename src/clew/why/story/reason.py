@@ -39,6 +39,10 @@ _NUMBERS = re.compile(
     re.IGNORECASE,
 )
 """Sentences of nothing but numbers of issues."""
+_ITEMS = re.compile(r"^\s*[-*•]\s", re.MULTILINE)
+_IDENTIFIER = re.compile(r"[^\W\d]\w+")
+_SHORTEST = 5
+_STRONG_RANK = 3
 LONGEST_SENTENCE = 280
 
 
@@ -62,15 +66,31 @@ def says_nothing(subject: str) -> bool:
     return _EMPTY.match(subject.strip()) is not None
 
 
-def reason_in(text: str) -> str:
-    """The sentence that says why: the first with words of a reason, else the first of a change, else the first. Empty
-    where there is none."""
+def reason_in(text: str, about: frozenset[str] = frozenset()) -> str:
+    """The sentence that says why: one with words of a reason, rather one that is about these words; else one of a
+    change; else the first. Of a list, as squashed commits leave it, only an item with words of a reason or about these.
+    Empty where there is none."""
     found = list(sentences_of(text))
-    for words in (_STRONG, _WEAK):
-        for sentence in found:
-            if words.search(sentence):
-                return one_line(sentence, LONGEST_SENTENCE)
-    return one_line(found[0], LONGEST_SENTENCE) if found else ""
+    is_list = len(_ITEMS.findall(text)) > 1
+    ranked = sorted(range(len(found)), key=lambda place: (-_rank(found[place], about, is_list=is_list), place))
+    if not ranked or (is_list and _rank(found[ranked[0]], about, is_list=True) < _STRONG_RANK):
+        return ""
+    return one_line(found[ranked[0]], LONGEST_SENTENCE)
+
+
+def _rank(sentence: str, about: frozenset[str], *, is_list: bool) -> int:
+    shared = bool(about & words_of(sentence))
+    if _STRONG.search(sentence):
+        return _STRONG_RANK + shared
+    if is_list:
+        return _STRONG_RANK if shared else 0
+    return 1 + shared if _WEAK.search(sentence) else 0
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text that tell what it is about."""
+    parts = (part for word in _IDENTIFIER.findall(text) for part in (word, *word.split("_")))
+    return frozenset(part.casefold() for part in parts if len(part) >= _SHORTEST)
 
 
 def whole_message(message: str, longest: int) -> str:

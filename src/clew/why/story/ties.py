@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.derived.history import Commit
+from clew.formats.code.facts.model import CLASS
 from clew.formats.code.outline import decoded, outline_of
-from clew.why.story.chain import REVERTS
-from clew.why.story.changelog import ReleaseNote, entries_added, entries_naming, is_changelog
+from clew.why.story.chain import REVERTS, reverted_by
+from clew.why.story.changelog import ReleaseNote, entries_added, entries_naming, is_changelog, placed
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 from clew.workspace.git.difference import FileDifference, differences
@@ -49,7 +50,7 @@ def ties_of(inquiry: "Inquiry", commit: Commit, numbers: Sequence[str]) -> Commi
     tags = git.answer(
         inquiry.root, "for-each-ref", "--count=1", "--sort=-creatordate", "--format=%(objectname)", "refs/tags"
     )
-    about = (inquiry.readiness.head or "", (tags or b"").decode(), commit.id, ",".join(numbers), "ties 1")
+    about = (inquiry.readiness.head or "", (tags or b"").decode(), commit.id, ",".join(numbers), "ties 2")
     known = inquiry.history.kept(CommitTies, *about)
     if known is None:
         known = _found(inquiry, commit, numbers)
@@ -70,7 +71,7 @@ def _found(inquiry: "Inquiry", commit: Commit, numbers: Sequence[str]) -> Commit
     # An entry of another release may name the number because it continued the work.
     named.sort(key=lambda each: not (each.version and each.version in release))
     seen = {each.text[:60] for each in named}
-    own = [each for each in entries if each.text[:60] not in seen]
+    own = [placed(each, inquiry.lines_of(each.path)) for each in entries if each.text[:60] not in seen]
     named = [each for place, each in enumerate(named) if each.text not in [other.text for other in named[:place]]]
     return CommitTies(
         release=release,
@@ -124,11 +125,7 @@ def _tests(inquiry: "Inquiry", commit: Commit, changed: Sequence[FileDifference]
             last = block.new_first + len(block.new) - 1
             for symbol in symbols:
                 is_touched = symbol.line <= last and symbol.end_line >= block.new_first and bool(block.new)
-                if (
-                    is_touched
-                    and symbol.is_test
-                    and not any(other.parent >= 0 and symbols[other.parent] is symbol for other in symbols)
-                ):
+                if is_touched and symbol.is_test and symbol.kind != CLASS:
                     names[symbol.name] = None
         if not names:
             yield ChangedTest(each.path, "")
@@ -140,10 +137,10 @@ def attempts_before(inquiry: "Inquiry", commit: Commit, path: str) -> list[tuple
     """Earlier commits to the file that were taken back before this one, each with the commit that took it back."""
     found = []
     for touch in inquiry.history.of_path(path, 500):
-        taken_back = REVERTS.search(touch.commit.message)
-        if taken_back is None or touch.commit.id == commit.id or touch.commit.number > commit.number > 0:
+        is_after = touch.commit.id == commit.id or touch.commit.number > commit.number > 0
+        if is_after or REVERTS.search(touch.commit.message) is None:
             continue
-        id = git.commit_of(inquiry.root, taken_back[1])
+        id = reverted_by(inquiry.root, touch.commit.message)
         attempt = inquiry.history.commits([id]).get(id) if id is not None else None
         if attempt is not None and id != commit.id:
             found.append((attempt, touch.commit))

@@ -232,6 +232,15 @@ def parents_of(root: Path, commit: str) -> tuple[str, ...]:
     return tuple((output or b"").decode().split()[1:])
 
 
+def ancestor(root: Path, revision: str) -> str | None:
+    """The full id of a commit that leads to HEAD; None for any other."""
+    output = answer(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    id = (output or b"").decode().strip()
+    if not id or answer(root, "merge-base", "--is-ancestor", id, "HEAD") is None:
+        return None
+    return id
+
+
 def paths_between(root: Path, before: str, after: str, *, seconds: int = WORK_SECONDS) -> tuple[str, ...]:
     """The files that differ between two commits."""
     return tuple(parse.names(answer(root, "diff", "--name-only", "-z", before, after, seconds=seconds)))
