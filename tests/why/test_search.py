@@ -291,3 +291,22 @@ def test_documents_are_found_although_the_index_is_damaged(
     # What is remembered of a ranking is no proof.
     again = client(tool, **{argument: f"{asked[argument]} And when not?"})[listed]
     assert [each["section_id"] for each in again][:1] == [each["section_id"] for each in before][:1]
+
+
+# Verifies: REQ-d00758-A
+def test_commits_are_found_by_the_words_of_their_messages(client: McpClient) -> None:
+    (first, *_) = client("search_everything", query="minutes tankers", kind=["commit"])["results"]
+    assert (first["kind"], first["title"]) == ("commit", "Warn earlier")
+    everything = client("search_everything", query="tankers")["results"]
+    assert "commit" in {each["kind"] for each in everything}
+
+
+# Verifies: REQ-d00758-B
+def test_a_question_is_answered_from_messages_of_commits(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", "why", "were", "ten", "minutes", "not", "enough?", "-C", str(project)]) == 0
+    said = capsys.readouterr().out
+    assert "Ten minutes were not enough for tankers." in said
+    assert "Warn earlier, Ada Byron, 2023-11-16  (commit" in said
+    # It names no version, so it does not answer what is asked about one.
+    main(["ask", "why were ten minutes not enough for tankers in 4.2?", "-C", str(project)])
+    assert "(commit" not in capsys.readouterr().out

@@ -283,6 +283,16 @@ class CommitHistory:
             row = connection.execute(query, (moment,)).fetchone()
             return self._commit(row) if row else None
 
+    def mark(self, name: str) -> str | None:
+        """A value that was set beside the history."""
+        with self._file.reading_latest() as connection:
+            row = connection.execute("SELECT value FROM marks WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None
+
+    def set_mark(self, name: str, value: str) -> None:
+        with self._file.writing_latest() as connection:
+            connection.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (name, value))
+
     # What git was asked before
 
     def kept(self, type_: type[T], *about: str) -> T | None:

@@ -16,8 +16,9 @@ from clew.text.display import shortened
 from clew.text.hashing import content_hash
 
 MAX_ID_CHARACTERS = 512
-WORDS_ONLY = frozenset({"code"})
-"""Parts that are found by their words alone: names of functions say what they mean, and there are very many."""
+WORDS_ONLY = frozenset({"code", "commit"})
+"""Parts that are found by their words alone: names of functions and messages of commits say what they mean, and there
+are very many."""
 
 
 def unit_id(part: str, id: str) -> str:

@@ -14,12 +14,18 @@ from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence
 from clew.search.units import Unit
 from clew.text.display import one_line
 from clew.text.terminal import coloured
+from clew.why import commit_units
+from clew.why.inquiry import day
 from clew.why.search import ProjectSearch, varied
+from clew.why.story.ties import release_of
 
 if TYPE_CHECKING:
     from clew.operation.call import Call
 
 _READ = 12
+_MOST_COMMITS = 2
+_NUMBER = re.compile(r"\d+(?:\.\d+)+|#\d+")
+_RELEASE_SECONDS = 2
 _MOST_LINES = 14
 """Of a quote, on a terminal."""
 _LIMITS = QuoteLimits(max_quotes=5, max_quote_tokens=90)
@@ -48,7 +54,7 @@ class Answered(msgspec.Struct, frozen=True):
 
 def ask(call: "Call", question: str) -> Answered:
     """Hold the graph's lock."""
-    everything = ProjectSearch(call, ("requirement", "spec", "document", "memory"))
+    everything = ProjectSearch(call, ("requirement", "spec", "document", "memory", "commit"))
     in_order = everything.ranked(question)
     ranked, notes = varied(in_order or ()), tuple(everything.notes)
     best = ranked[0].score if ranked else 1.0
@@ -56,7 +62,7 @@ def ask(call: "Call", question: str) -> Answered:
     if in_order is None:
         return Answered((), (), (NOTHING, *notes))
     asked = call.project.kb.finder.asked(question)
-    units = list(everything.units(shares).values())
+    units = [unit for unit in everything.units(shares).values() if _may_answer(unit, question)]
     units += [unit for unit in _defining(everything, asked) if unit.id not in shares]
     names = everything.unmentioned(question)
     missing = [name for name in names if not any(spells_out(unit.body, name) for unit in units)]
@@ -76,8 +82,20 @@ def ask(call: "Call", question: str) -> Answered:
         return Answered((), nearest, (NOTHING, *nowhere, *notes))
     # What is half as likely is not quoted beside a better one.
     least = max(each.confidence for each in said) / 2
-    kept = in_reading_order([each for each in said if each.confidence >= least])
+    kept = in_reading_order(_few_commits([each for each in said if each.confidence >= least]))
     return Answered(tuple(kept), (), notes)
+
+
+def _may_answer(unit: Unit, question: str) -> bool:
+    """False for a commit about another number than the question's: most commits about versions are alike."""
+    numbers = _NUMBER.findall(question)
+    return unit.part != commit_units.PART or all(number in unit.body for number in numbers)
+
+
+def _few_commits(quotes: Sequence[AnswerQuote]) -> list[AnswerQuote]:
+    """The quotes with only the best commits: documents say what holds, commits since when."""
+    commits = sorted((each for each in quotes if each.kind == commit_units.PART), key=lambda each: -each.confidence)
+    return [each for each in quotes if each.kind != commit_units.PART or each in commits[:_MOST_COMMITS]]
 
 
 def _defining(everything: ProjectSearch, asked: WeightedQuestion) -> Iterator[Unit]:
@@ -110,17 +128,26 @@ def in_reading_order(quotes: Sequence[AnswerQuote]) -> list[AnswerQuote]:
 
 
 def _quote(call: "Call", unit: Unit, start: int, end: int, score: float) -> AnswerQuote:
-    place = unit.path or unit.id[:15]
+    place = unit.path or (unit.links[0][:12] if unit.part == commit_units.PART else unit.id[:15])
     line = _line(call, unit, start)
     return AnswerQuote(
         quote=unit.body[start:end].strip(),
         kind="document" if unit.part == "section" else unit.part,
         id=unit.links[0] if unit.links and unit.part != "memory" else unit.id,
         # A memory may have no title of its own: what it says is its name, as in the search.
-        title=one_line(unit.title or unit.body, 120),
+        title=one_line(unit.title or unit.body, 120) + (_made(call, unit) if unit.part == commit_units.PART else ""),
         place=f"{place}:{line}" if line else place,
         confidence=round(score, 2),
     )
+
+
+def _made(call: "Call", unit: Unit) -> str:
+    """The author and the day of a commit, and the first release with it."""
+    id = unit.links[0]
+    commit = call.project.history.history.commits([id]).get(id)
+    release = release_of(call.root, id, _RELEASE_SECONDS)
+    made = f", {one_line(commit.author, 40)}, {day(commit.time)}" if commit is not None else ""
+    return f"{made}{f', first in {release}' if release else ''}"
 
 
 def _line(call: "Call", unit: Unit, start: int) -> int:

@@ -1,4 +1,4 @@
-"""One search over requirements, specs, documents, code and memories: one index, one ranking, the kind shown.
+"""One search over requirements, specs, documents, code, memories and commits: one index, one ranking, the kind shown.
 
 What is called exactly so comes first. Of the best twenty, each kind is among the first ten. What the caller may not see
 takes no part in the ranking.
@@ -23,7 +23,7 @@ from clew.text.display import one_line
 from clew.text.sentences import is_heading
 from clew.trace.find.requests import SearchQuery
 from clew.trace.find.texts import bare
-from clew.why import code_units
+from clew.why import code_units, commit_units
 from clew.why.target import file_argument
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "document": ("section",),
     "code": ("code",),
     "memory": ("memory",),
+    "commit": ("commit",),
 }
 _SHOWN = {"spec": "spec", "scenario": "scenario", "spec_change": "change", "section": "document"}
 _LETTERS = re.compile("[A-Za-z]+")
@@ -190,6 +191,9 @@ class ProjectSearch:
             if "code" in self._kinds:
                 self.notes += project.code.ensure()
                 code_units.sync(project.code.file, engine)
+            if "commit" in self._kinds and (progress := project.history.ensure()).head is not None:
+                self.notes += progress.notes
+                commit_units.sync(project.history.history, engine)
         except ClewError as error:
             if isinstance(error, StoreCorrupt) and "index" in error.data:
                 # The call is answered from an index rebuilt.
@@ -263,6 +267,9 @@ class ProjectSearch:
         if unit.part == "requirement":
             node = self._project.graph.get_node(unit.links[0])
             return msgspec.structs.replace(_of_node(node), preview=text, exact=False) if node is not None else None
+        if unit.part == commit_units.PART:
+            id = unit.links[0]
+            return FoundItem("commit", id[:12], one_line(unit.title, 120), id[:12], text)
         if unit.part == "memory":
             return FoundItem("memory", unit.id, one_line(unit.title or unit.body, 100), unit.id[:15], text)
         place = unit.path or ""

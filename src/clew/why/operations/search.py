@@ -12,7 +12,7 @@ from clew.why.ask import NOTHING, UNMENTIONED, Answered, as_lines, ask
 from clew.why.search import FoundItem, FoundItems, ProjectSearch, read_documents
 from clew.why.search import as_lines as found_lines
 
-Kind = Literal["requirement", "spec", "document", "code", "memory"]
+Kind = Literal["requirement", "spec", "document", "code", "memory", "commit"]
 
 
 class SearchEverything(
@@ -26,9 +26,9 @@ class SearchEverything(
     pages="results",
     example={"query": "tide table", "limit": 5},
 ):
-    """Finds requirements, specs, documents, code symbols and memories in one ranking, the kind shown; what is called
-    exactly so comes first. Use it when you do not know where something is said. With one kind known, its own search
-    says more. Next, `why` on a result."""
+    """Finds requirements, specs, documents, code symbols, memories and commits in one ranking, the kind shown; what is
+    called exactly so comes first. Use it when you do not know where something is said. With one kind known, its own
+    search says more. Next, `why` on a result."""
 
     query: Annotated[str, Meta(min_length=1, max_length=4_096, description="Words, an id, a symbol or a path")]
     kind: Annotated[tuple[Kind, ...], Meta(description="Only these kinds; default all")] = ()
@@ -49,7 +49,7 @@ class FindEverything(
     served=True,
     command_of="search",
     toolset=Toolset.CORE,
-    summary="search requirements, specs, documents, code and memories, or requirements by a pattern",
+    summary="search requirements, specs, documents, code, memories and commits, or requirements by a pattern",
     epilog='clew search tide table\nclew search "overdue OR late" --kind requirement\n'
     "clew search --regex '^REQ-d' --field id",
     pages="results",

@@ -4,6 +4,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -66,7 +67,7 @@ def _found(inquiry: "Inquiry", commit: Commit, numbers: Sequence[str]) -> Commit
     documents = [path for path in paths if _DOCUMENT.search(path) and path not in notes and path not in tests]
     compared = _compared(inquiry, commit, [*notes[:3], *tests[:_MOST_COMPARED]])
     entries = [*entries_added([each for each in compared if (each.path or "") in notes])]
-    release = release_of(inquiry, commit.id)
+    release = release_of(inquiry.root, commit.id, inquiry.seconds)
     named = entries_naming(inquiry.root, numbers, inquiry.lines_of, seconds=inquiry.seconds)
     # An entry of another release may name the number because it continued the work.
     named.sort(key=lambda each: not (each.version and each.version in release))
@@ -81,7 +82,7 @@ def _found(inquiry: "Inquiry", commit: Commit, numbers: Sequence[str]) -> Commit
     )
 
 
-def release_of(inquiry: "Inquiry", id: str) -> str:
+def release_of(root: Path, id: str, seconds: int) -> str:
     """The first tag with a version that contains a commit, final ones before trial ones; empty where none does."""
     words = (
         "for-each-ref",
@@ -91,7 +92,7 @@ def release_of(inquiry: "Inquiry", id: str) -> str:
         "--format=%(refname:short)",
         "refs/tags",
     )
-    tags = (git.answer(inquiry.root, *words, seconds=inquiry.seconds) or b"").decode("utf-8", "replace").split()
+    tags = (git.answer(root, *words, seconds=seconds) or b"").decode("utf-8", "replace").split()
     versions = [tag for tag in tags if _RELEASE.search(tag)]
     final = [tag for tag in versions if not _PRE_RELEASE.search(tag)]
     return next(iter([*final, *versions]), "")
