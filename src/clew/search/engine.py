@@ -345,7 +345,7 @@ class SearchEngine:
     # Steps
 
     def _resumed(self, pages: Pages, kept: KeptRanking | None, now: str) -> tuple[int, KeptRanking | None]:
-        """The place at which the page begins, and its ranking if that is still kept."""
+        """The offset of the page, and its ranking if that is still cached."""
         if kept is not None and kept.state == now:
             return pages.start(now), kept
         if kept is not None and not pages.is_first:

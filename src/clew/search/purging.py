@@ -138,7 +138,7 @@ def _indexed_texts(connection: SqliteConnection, units: dict[int, list[Any]]) ->
 
 
 def _held(units: Iterable[IndexedText], sought: PurgedText) -> tuple[list[str], Pieces]:
-    """The ids of those of the units that hold it and should not, and what of it files of the project say now."""
+    """The ids of the units with text that they should not have, and the parts of it that project files say now."""
     gone: list[str] = []
     own: set[str] = set()
     outdated: set[str] = set()

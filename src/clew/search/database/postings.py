@@ -108,7 +108,7 @@ def _lists(
 
 
 def _added_up(lists: "Sequence[Postings]", terms: Sequence[_Term], wanted: int | None) -> list[int]:
-    """The units of some lists, those with the largest sums first, and the lower number first where they are equal."""
+    """The units of some lists, largest sums first; of equal sums, the lower number first."""
     import numpy as np
 
     postings = np.concatenate(lists)

@@ -219,7 +219,7 @@ def has_vectors(connection: Any) -> bool:
 
 
 def are_made(connection: Any, schema: str) -> bool:
-    """True if the tables are there. Without pgvector there are none."""
+    """True if the tables exist. Without pgvector there are none."""
     found = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (f'"{schema}".units',)).fetchone()
     return bool(found[0])
 

@@ -179,7 +179,7 @@ def in_json(values: Sequence[object]) -> str:
 
 
 def _anchored(items: Sequence[PlannedTerm], matches: int) -> Expression:
-    """An expression for the units worth ranking: all that hold an item, or only those that hold one of the rarer items.
+    """An expression for the units worth ranking: those with any item, or only those with one of the rarer items.
 
     The items are sorted, the rarest first. If their matches are too many, as many items as stay within half of that
     number are anchors, one at least; some of the others take part in the ranking. The anchors are then looked at twice,

@@ -155,7 +155,7 @@ def fitting_end(text: str, start: int, end: int, *, max_tokens: int | None = Non
 
 
 def window(text: str, start: int, end: int, before_tokens: int, after_tokens: int) -> tuple[int, int]:
-    """text[start:end] with what is around it: whole words, if possible, of at most so many tokens on each side."""
+    """text[start:end] with its surroundings: whole words, if possible, and at most so many tokens on each side."""
     least = max(0, start - before_tokens * CHARACTERS_PER_TOKEN_AT_MOST)
     first = start - _furthest(
         0, start - least, lambda size: estimate_tokens(text[start - size : start]) <= before_tokens

@@ -170,7 +170,7 @@ def note_start(store: Path) -> None:
 
 
 def forget_start(store: Path) -> None:
-    """With the last connection SQLite removes the index, and then there is nothing to note."""
+    """Remove the note with the last connection, when SQLite removes the index."""
     with suppress(OSError):
         if not index_of(store).exists():
             below.remove(start_of(store))

@@ -319,7 +319,7 @@ class Dreams:
         )
 
     def give_up(self, view: "MemoryView") -> str:
-        """Leave undone what an unfinished dream left; what it has done stays. The hash that undoes it."""
+        """Give up the rest of an unfinished dream; finished steps stay. Returns the hash that undoes it."""
 
         def given_up(run: DreamRecord | None) -> DreamRecord | None:
             return run and msgspec.structs.replace(run, ended_at=view.changes.now(), ending="given up")
