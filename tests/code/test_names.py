@@ -357,3 +357,23 @@ def test_files_that_are_made_to_be_slow_are_read(tmp_path: Path) -> None:
     with opened(tmp_path, deep) as project:
         assert answer(project, "blow")["symbol"]["line"] == 1
         assert answer(project, "circle.py::A")["symbol"]["line"] == 4
+
+
+# Verifies: REQ-d00740-B
+def test_an_edit_is_seen_by_the_next_answer_among_many_files(tmp_path: Path) -> None:
+    files = {"horn.py": HORN, "go.py": "import horn\nhorn.blow()\n"}
+    files.update({f"many/file{number}.py": "" for number in range(2_100)})
+    with opened(tmp_path, files) as project:
+        while project.code.ensure():
+            pass
+        assert places(answer(project, "blow")) == ["go.py:2"]
+        (tmp_path / "go.py").write_text("import horn\n\nhorn.blow()\n", encoding="utf-8")
+        assert places(answer(project, "blow")) == ["go.py:3"]
+        # The others are looked at behind an answer.
+        (tmp_path / "many" / "file7.py").write_text("import horn\nhorn.blow()\n", encoding="utf-8")
+        found = places(answer(project, "blow"))
+        if (run := project.code.run) is not None:
+            project.code.wait(run, None)
+        project.code.ensure()
+        assert places(answer(project, "blow")) == ["go.py:3", "many/file7.py:2"]
+        assert found in (["go.py:3"], ["go.py:3", "many/file7.py:2"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from clew.code.requests import UsesQuery
 from clew.code.results import ShownSymbol, ShownUse, SymbolTests, UsesFound
-from clew.code.targets import Meaning, meaning_of, said_outside
+from clew.code.targets import Meaning, meaning_of, paths_concerned, said_outside
 from clew.derived.code_file import FiledSymbol
 from clew.errors import ClewError, NotFound
 from clew.formats.code.facts.model import NOT_INSTALLED
@@ -81,7 +81,7 @@ class CodeService:
     # find_uses
 
     def find_uses(self, query: UsesQuery, *, offset: int = 0, check: Callable[[], None] = lambda: None) -> UsesFound:
-        notes = self.keeper.ensure()
+        notes = self.keeper.ensure_for(lambda: paths_concerned(self.keeper.file, query.target))
         meaning = self.meaning(query.target)
         found, symbol = meaning.found, meaning.symbol
         if not found:
@@ -122,6 +122,8 @@ class CodeService:
         bases = frozenset(query.basis)
         found = []
         generated = 0
+        foreign: dict[str, bool] = {}
+        is_own = not self.is_foreign(symbol.path)
         for use in uses:
             if kinds and use.kind.name.lower() not in kinds:
                 continue
@@ -129,7 +131,9 @@ class CodeService:
                 continue
             if query.tests is not None and self.tests.holds(use.path) != query.tests:
                 continue
-            if self.is_foreign(use.path) and not self.is_foreign(symbol.path):
+            if is_own and use.path not in foreign:
+                foreign[use.path] = self.is_foreign(use.path)
+            if foreign.get(use.path):
                 generated += 1
                 continue
             found.append(use)

@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -48,6 +48,19 @@ def meaning_of(binder: Binder, text: str, is_aside: Callable[[FiledSymbol], bool
         outside = _outside(binder, plain(text))
     # An import is at the top of a file, so it is meant before what is inside of a function.
     return Meaning(tuple(found), () if outside else tuple(meant), outside)
+
+
+def paths_concerned(file: CodeFile, text: str) -> Iterator[str]:
+    """The files of an answer about a target: the one that it names, and those with the name."""
+    text = plain(text)
+    path, separator, name = text.partition("::")
+    match = None if separator else _LINE.fullmatch(path)
+    if separator:
+        yield path
+    elif match is not None:
+        yield match["path"]
+        return
+    yield from file.paths_using((name or path).replace("::", ".").rpartition(".")[2])
 
 
 def plain(text: str) -> str:

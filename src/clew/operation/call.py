@@ -349,7 +349,7 @@ _ON_DOCUMENTS = (Freshness.PASSAGES, Freshness.DOCUMENTS, Freshness.DOCUMENT_GRA
 
 def _made_ready(needs: Freshness, request: msgspec.Struct, call: Call) -> AbstractContextManager[None]:
     """Bring the project to where an operation needs it. In the block that is returned, the graph does not change."""
-    if needs is Freshness.NONE:
+    if needs in (Freshness.NONE, Freshness.SOURCES):
         return nullcontext()
     project = call.project
     if needs in _ON_DOCUMENTS:
@@ -368,6 +368,8 @@ def _made_ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Abstra
 
 def _state_of(request: Operation, call: Call) -> str:
     """The state that a cursor depends on: the graph, and what the operation adds to it."""
+    if request.about.needs is Freshness.SOURCES:
+        return request.state(call)
     return f"{call.project.graph.state.fingerprint} {request.state(call)}".rstrip()
 
 

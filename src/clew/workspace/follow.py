@@ -7,7 +7,7 @@ nothing, because the file may change again and keep its time: at the next look i
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -181,6 +181,16 @@ class Follower:
         pauses = is_current and len(self._keys) >= self._many_files
         self._pause_until = now + (now - began) * PAUSE_SHARE if pauses else 0.0
         return is_current
+
+    def are_as_noted(self, keys: Iterable[Key]) -> bool:
+        """True if single files are as they were noted. Any thread may ask. After another answer the next look does not
+        wait."""
+        for key in keys:
+            state = self._states.get(key)
+            if state is None or not state.matches(entry_of(self._root, key[0])):
+                self._pause_until = 0.0
+                return False
+        return True
 
     # What the caller reports
 

@@ -23,7 +23,7 @@ class FindUses(
     title="Who uses it",
     summary="every use of a function, class, method, constant or attribute, with how sure it is",
     epilog="clew uses Settings\nclew uses src/fairwater/report.py::Plan --no-tests\nclew uses as_text --kind call",
-    needs=Freshness.BUILT,
+    needs=Freshness.SOURCES,
     default=True,
     trim=("uses", "definitions"),
     pages="uses",

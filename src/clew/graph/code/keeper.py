@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from clew.derived.code_file import FILE, CodeFile, SourceFile
@@ -28,6 +29,12 @@ _OFTEN_MADE = frozenset({"build", "coverage", "env", "out", "target"})
 """Folders that tools make, as a rule; what git keeps in one of them was written by somebody."""
 _READER = "source"
 _AT_ONCE = 200
+_MANY_FILES = 2_000
+"""A look at fewer files takes a small part of the time of an answer."""
+_RECENT_SECONDS = 1.0
+"""How old the last look at many files may be when an answer goes ahead of the next one."""
+_MOST_CONCERNED = 400
+"""Files of an answer that are looked at by themselves."""
 
 
 class CodeKeeper(Keeper):
@@ -46,6 +53,8 @@ class CodeKeeper(Keeper):
         self._known: object = None
         """The file that the follower's states are about."""
         self._aliases: tuple[int, Aliases] | None = None
+        self._in_step_at = float("-inf")
+        """When the outlines were last in step with all files."""
         self.cannot_keep = False
         """True if the outlines could not be written the last time, so that waiting for them is of no use."""
 
@@ -80,17 +89,41 @@ class CodeKeeper(Keeper):
         except ClewError:
             return None
 
+    def ensure_for(self, concerned: Callable[[], Iterable[str]]) -> tuple[str, ...]:
+        """Like `ensure`, for an answer from some files. If there are many others and they were looked at a moment ago,
+        only those files are looked at before the answer, and all of them behind it."""
+        is_recent = self._monotonic() - self._in_step_at < _RECENT_SECONDS
+        if is_recent and len(self._follower.keys) >= _MANY_FILES and self.file.opening is self._known:
+            some = islice(concerned(), _MOST_CONCERNED)
+            if self._follower.are_as_noted((path, _READER) for path in some):
+                self.begin(self._look)
+                return ()
+        return self.ensure()
+
+    def _look(self) -> None:
+        if self.take_turn(seconds=0.0):
+            try:
+                self._catch_up()
+            finally:
+                self.release_turn()
+
+    def _catch_up(self) -> bool:
+        """Read what changed; False if that is too much for an answer to wait for. Hold the turn."""
+        if self.file.opening is not self._known or not self._follower.is_probably_current():
+            changes = self._changes()
+            if len(changes.entries) > _AT_ONCE:
+                return False
+            self._read(changes)
+        self._in_step_at = self._monotonic()
+        return True
+
     def ensure(self, seconds: float = DEADLINE_SECONDS) -> tuple[str, ...]:
         """Have changed files read, and wait at most so long; returns notes on what the answers may lack."""
         if not self.take_turn(seconds=seconds):
             return (self._unfinished(),)
         try:
             self.cannot_keep = False
-            if self.file.opening is self._known and self._follower.is_probably_current():
-                return ()
-            changes = self._changes()
-            if len(changes.entries) <= _AT_ONCE:
-                self._read(changes)
+            if self._catch_up():
                 return ()
         except StoreError as error:
             self.cannot_keep = True
