@@ -11,33 +11,36 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from clew.context import Context
 from clew.derived.file import PATIENCE_SECONDS
 from clew.errors import StoreBusy, StoreCorrupt, StoreError
-from clew.kb.answer.answering import Quoting
 from clew.kb.answer.passages import DocumentState, Passages
 from clew.kb.answer.scratch import ScratchLimits, ScratchStore
-from clew.kb.answer.section_search import Finder
-from clew.kb.answer.shortlist import Shortlist
 from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
 from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.corpus import OTHERS_READ, Corpus, Ingestion, IngestionReport, run_job
 from clew.kb.ingest.keeper import DocumentKeeper
 from clew.kb.ingest.library import Library
-from clew.kb.ingest.reconcile import ReconcileReport, Reconciliation
 from clew.kb.ingest.records import CorpusDefaults, DocumentRecord
 from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.deliveries import Deliveries
 from clew.kb.walk.region import DocumentRegion
 from clew.kb.walk.traversal import GraphSnapshot
 from clew.once import close_parts, lazy
-from clew.search.engine import SearchEngine
 from clew.store.watched import Progress
 from clew.workspace.files import entry_of
+
+if TYPE_CHECKING:
+    # The search engine imports numpy; most questions to the service need neither.
+    from clew.kb.answer.answering import Quoting
+    from clew.kb.answer.section_search import Finder
+    from clew.kb.answer.shortlist import Shortlist
+    from clew.kb.ingest.reconcile import ReconcileReport
+    from clew.search.engine import SearchEngine
 
 log = logging.getLogger(__name__)
 
@@ -107,8 +110,6 @@ class KnowledgeBase:
         )
         """Texts that answers point to."""
         self.passages = Passages(self.scratch, self._state_of)
-        self.shortlist = Shortlist(self, graph=settings.graph, idle_seconds=scratch_seconds)
-        self.quoting = Quoting(self, graph=settings.graph, idle_seconds=scratch_seconds)
         self.keeper = DocumentKeeper(
             corpus,
             self.index,
@@ -122,6 +123,18 @@ class KnowledgeBase:
         self._cross_references = CrossReferences(context.graph, corpus.root)
         self.region = DocumentRegion(lambda: self.library, self._cross_references, self.boundary())
         """The documents as a part of the graph."""
+
+    @lazy
+    def shortlist(self) -> "Shortlist":
+        from clew.kb.answer.shortlist import Shortlist
+
+        return Shortlist(self, graph=self._settings.graph, idle_seconds=self._settings.scratch_minutes * 60.0)
+
+    @lazy
+    def quoting(self) -> "Quoting":
+        from clew.kb.answer.answering import Quoting
+
+        return Quoting(self, graph=self._settings.graph, idle_seconds=self._settings.scratch_minutes * 60.0)
 
     @property
     def _path(self) -> Path:
@@ -153,7 +166,9 @@ class KnowledgeBase:
             yield GraphSnapshot(reading, self._graph, self._cross_references, check)
 
     @property
-    def finder(self) -> Finder:
+    def finder(self) -> "Finder":
+        from clew.kb.answer.section_search import Finder
+
         return Finder(self.library, self._searched(), self.boundary())
 
     def index(self, progress: Progress = lambda done, total, message: None, *, full: bool = False) -> IngestionReport:
@@ -196,10 +211,11 @@ class KnowledgeBase:
 
     def reconcile(
         self, progress: Progress = lambda done, total, message: None, *, repair: bool = True
-    ) -> ReconcileReport:
+    ) -> "ReconcileReport":
         """Compare files, store and index down to their contents, and repair differences."""
+        from clew.kb.ingest.reconcile import Reconciliation
 
-        def compared() -> ReconcileReport:
+        def compared() -> "ReconcileReport":
             return Reconciliation(self._corpus, self.library, self._searched()).run(repair=repair, progress=progress)
 
         return self._mended(compared) if repair else compared()
@@ -266,7 +282,7 @@ class KnowledgeBase:
                 self._context.parts.rebuild_index()
             return work()
 
-    def _searched(self) -> SearchEngine:
+    def _searched(self) -> "SearchEngine":
         engine = self._context.parts.engine()
         if engine is None:
             raise StoreError("There is no search index.", hint="Make the folder .clew of the project writable.")
