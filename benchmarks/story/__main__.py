@@ -33,6 +33,7 @@ COLUMNS = (
     "grep",
     "belong",
     "wrong",
+    "other",
     "net",
     "tokens",
     "over",
@@ -42,9 +43,9 @@ COLUMNS = (
 LEGEND = """found: share of all anchors of the keys in one answer; targets, others: of `why` about lines and symbols, of
 `ask`; log -L, grep: the same in as many characters, 1,200 at least, of `git log -L` behind the blamed message (of
 lines, and of symbols that are there) and of `git grep` (all); belong: share of the shown commits, tests and places that
-belong to the key; wrong: answers that name another commit first than one that decided; net: found, where a wrong answer
-counts twice with nothing found; tokens: median; over: share of answers of more than 900 tokens; first s, warm ms:
-median on the clock."""
+belong to the key; wrong: answers of `why` that name another commit first than one that decided; other: answers of `ask`
+that do, which quote and claim nothing; net: found, where a wrong answer counts twice with nothing found; tokens:
+median; over: share of answers of more than 900 tokens; first s, warm ms: median on the clock."""
 ANCHORS = ("commits", "numbers", "tests", "places", "tags")
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MOST_TOKENS = 900
@@ -158,7 +159,8 @@ def _row(name: str, measured: Sequence[Measured]) -> tuple[str, ...]:
         share([each for part in measured for each in part.of_lines]),
         share([each for part in measured for each in part.of_names]),
         percent(sum(each.belonging for each in verdicts), sum(each.shown for each in verdicts)),
-        percent(sum(each.is_wrong for each in verdicts), len(verdicts)),
+        wrong([each for each in verdicts if each.question.is_target]),
+        wrong([each for each in verdicts if not each.question.is_target]),
         net(verdicts),
         f"{statistics.median(tokens):.0f}",
         percent(sum(each > MOST_TOKENS for each in tokens), len(tokens)),
@@ -171,9 +173,14 @@ def share(verdicts: Sequence[Verdict]) -> str:
     return percent(sum(len(each.found) for each in verdicts), sum(each.total for each in verdicts))
 
 
+def wrong(verdicts: Sequence[Verdict]) -> str:
+    return percent(sum(each.is_wrong for each in verdicts), len(verdicts))
+
+
 def net(verdicts: Sequence[Verdict]) -> str:
-    right = sum(len(each.found) for each in verdicts if not each.is_wrong)
-    return percent(right, sum(each.total * (2 if each.is_wrong else 1) for each in verdicts))
+    told = {each.question.id for each in verdicts if each.is_wrong and each.question.is_target}
+    right = sum(len(each.found) for each in verdicts if each.question.id not in told)
+    return percent(right, sum(each.total * (2 if each.question.id in told else 1) for each in verdicts))
 
 
 def percent(part: int, whole: int) -> str:
@@ -185,9 +192,9 @@ def _print_misses(measured: Sequence[Measured]) -> None:
         if each.chosen.held_out:
             continue
         for one in each.verdicts:
-            wrong = ", wrong" if one.is_wrong else ""
+            named = ", another commit first" if one.is_wrong else ""
             missed = ", ".join(one.missed) or "nothing"
-            print(f"{one.question.id} {one.question.ask}: {one.tokens} tokens{wrong}; missed {missed}")
+            print(f"{one.question.id} {one.question.ask}: {one.tokens} tokens{named}; missed {missed}")
 
 
 def _write(folder: Path, measured: Measured) -> None:

@@ -1,6 +1,7 @@
 """A repository at its pinned commit: a copy for Clew to work in, and what git says about it."""
 
 import re
+import shutil
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +30,8 @@ class Repository:
                 )
             # Through the protocol: a copy of the files of a clone has commits as well that nothing leads to.
             run("git", "clone", "--quiet", "--no-local", str(clone), str(self.root), patience=PATIENCE_SECONDS)
+        # Stories of lines are kept with the history: those of another version of Clew would be measured again.
+        shutil.rmtree(self.root / ".clew" / "history", ignore_errors=True)
         self.git("checkout", "--quiet", "--detach", chosen.commit)
 
     def git(self, *words: str) -> str:
