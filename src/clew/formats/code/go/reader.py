@@ -275,8 +275,8 @@ def _last_name(node: Any) -> Any:
 
 
 def read(text: str, path: str) -> Reading:
-    """What a file with LF line ends says. SyntaxError where it is no Go; RecursionError where it is nested too deeply;
-    ValueError where parsing takes too long."""
+    """Outline and facts of a file with LF line ends. SyntaxError if it is not Go; RecursionError if it is nested
+    too deeply; ValueError if parsing takes too long."""
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     reader = GoReader(text, path)
     root = parsed(reader.source, GRAMMAR)

@@ -37,7 +37,7 @@ class GoStatements(GoValues):
             self.scopes[-1][name] = value
 
     def values_of(self, names: int, right: Any) -> list[int]:
-        """What so many names on the left side get."""
+        """The values for so many names on the left side."""
         nodes = [each for each in right.named_children if each.type != "comment"] if right is not None else []
         if right is not None and right.type != "expression_list":
             nodes = [right]

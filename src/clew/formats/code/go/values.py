@@ -113,7 +113,7 @@ class GoValues(GoTypes):
         return found
 
     def _fields(self, body: Any, value: int, *, has_fields: bool) -> None:
-        """What a literal holds. Its keys are fields where its type is no list or table."""
+        """The contents of a literal. Its keys are fields unless its type is a list or a table."""
         held = self.writer.expression(Op.SUBSCRIPT, value, UNKNOWN) if value else UNKNOWN
         for each in body.named_children:
             if each.type == "keyed_element":

@@ -18,7 +18,7 @@ _COMPARED: dict[type, Callable[[Any, Any], bool]] = {
 
 
 def truth_of(node: ast.expr) -> bool | None:
-    """Whether a condition holds here; None for one that only a run decides."""
+    """True or False for a condition that is decided here; None for one that only a run decides."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         inner = truth_of(node.operand)
         return None if inner is None else not inner

@@ -1,4 +1,4 @@
-"""Where imports of Go lead: a package is a folder, named by the module that a `go.mod` above it declares."""
+"""The rules of Go: an import leads to a folder, named by the module that a `go.mod` above it declares."""
 
 import posixpath
 from collections.abc import Sequence
