@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.why.asking import Servers
-from tests.why.histories import Repository, gone, many_commits, plain, specified
+from tests.why.histories import Repository, gone, many_commits, people, plain, specified
 
 from clew.text.tokens import estimate_tokens
 
@@ -323,3 +323,14 @@ def test_a_text_is_looked_for_in_the_commits(servers: Servers, tmp_path: Path) -
     assert "Gas burns without one." in found["reason"]["facts"][0]["text"]
     (nothing,) = client.result("why", target="a text that was never there", history=True).data["sections"]
     assert nothing["note"].startswith("No commit added or removed this text. Looked through the commits")
+
+
+# Verifies: REQ-d00440-A
+def test_the_brief_counts_all_authors_as_git_shortlog_does(servers: Servers, tmp_path: Path) -> None:
+    people(tmp_path / "project")
+    repo = Repository(tmp_path / "project")
+    for number in range(3):
+        repo.commit(f"By another {number}", {"crew.py": f"N = {number}\n"}, who=(f"Mate {number}", "same@example.org"))
+    counted = len(repo.git("shortlog", "-sn", "HEAD").splitlines())
+    assert counted == 5
+    assert f"by {counted} people" in servers.client(tmp_path / "project").result("clew_brief").text

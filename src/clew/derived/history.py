@@ -239,6 +239,13 @@ class CommitHistory:
         with self._file.reading_latest() as connection:
             return [self._commit(row) for row in connection.execute(query, (text, limit))]
 
+    def author_count(self) -> int:
+        """The number of names of authors."""
+        with self._file.reading_latest() as connection:
+            query = "SELECT count(DISTINCT author) FROM commits WHERE is_read = 1 AND time > 0"
+            (number,) = connection.execute(query).fetchone()
+        return int(number)
+
     def latest(self, limit: int) -> list[Commit]:
         query = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 ORDER BY number DESC LIMIT ?"  # noqa: S608
         with self._file.reading_latest() as connection:

@@ -18,7 +18,7 @@ from clew.why.sections.asked import TargetCitations, asked
 from clew.why.sections.decided import decided, memory_lines
 from clew.why.sections.definitions import definitions
 from clew.why.sections.dependants import dependants
-from clew.why.sections.made import around, commits_of, made
+from clew.why.sections.made import around, begin_story, commits_of, made
 from clew.why.sections.past import past_sections
 from clew.why.sections.pending import pending
 from clew.why.sections.proved import proved
@@ -77,6 +77,7 @@ def decided_and_open(call: Call, asked_for: str) -> tuple[EvidenceSection, Evide
 
 
 def _sections(inquiry: Inquiry) -> tuple[EvidenceSection, ...]:
+    begin_story(inquiry)
     _read_ahead(inquiry)
     history = made(inquiry)
     remembered = decided(inquiry)

@@ -56,7 +56,7 @@ class DecisiveCommit(msgspec.Struct, frozen=True):
 class Past(msgspec.Struct, frozen=True, omit_defaults=True):
     commits: int
     authors: int
-    """Of the recent commits."""
+    """All of them, by the names of `.mailmap`, as `git shortlog` counts; 0 while the history is not read."""
     latest: str
     """The day of the newest commit."""
     busy: tuple[BusyFile, ...]
@@ -65,12 +65,12 @@ class Past(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def past_of(history: CommitHistory, is_source: Callable[[str], bool]) -> Past:
     """The history of a project. `is_source` tells whether a path is a present source file."""
-    recent = history.latest_here(READ_BACK)
+    state, recent = history.state(), history.latest_here(READ_BACK)
     busiest = history.busiest(READ_BACK, limit=MOST_BUSY * 8)
     busy = [BusyFile(path, count) for path, count in busiest if not _NOT_BUSY.search(path) and is_source(path)]
     return Past(
-        commits=history.state().total,
-        authors=len({each.email for each in recent}),
+        commits=state.total,
+        authors=history.author_count() if state.is_complete else 0,
         latest=day(recent[0].time) if recent else "",
         busy=tuple(busy[:MOST_BUSY]),
         decisions=tuple(_decisions(recent)),

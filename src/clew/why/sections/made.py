@@ -5,10 +5,12 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import msgspec
 
 from clew.derived.history import Commit, FileTouch
+from clew.errors import StoreError
 from clew.text.display import counted, one_line
 from clew.why.answer import EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry, commit_line, day, references_in
@@ -24,6 +26,8 @@ _BOT = re.compile(
     r"|snyk-bot|semantic-release|allcontributors|weblate|imgbot|bors\b",
     re.IGNORECASE,
 )
+_LEAST_SECONDS = 8.0
+"""Seconds that git may take for the lines: without their commits there is no answer."""
 _MOST_COMMITS = 5
 _MOST_FACTS = 12
 _MOST_TOUCHES = 500
@@ -70,7 +74,7 @@ def made(inquiry: Inquiry) -> LineOrigins:
         reason = ready.notes[0] if ready.notes else "Not known: it is in no file."
         return LineOrigins(EvidenceSection("made_by", note=reason), EvidenceSection("authors", note="Not known."), ())
     touches = inquiry.history.of_path(path, _MOST_TOUCHES)
-    story = _story(inquiry, path, ready.head)
+    story = _story(inquiry, path, ready.head, max(inquiry.left, _LEAST_SECONDS))
     if story is None:
         return _by_touches(inquiry, touches)
     if not story.chain.decided:
@@ -83,13 +87,21 @@ def made(inquiry: Inquiry) -> LineOrigins:
     return _by_lines(inquiry, story, touches)
 
 
-def _story(inquiry: Inquiry, path: str, head: str) -> LineStory | None:
+def begin_story(inquiry: Inquiry) -> None:
+    """Have git asked about the lines while the history and the source files are read."""
+    head = git.head(inquiry.root)
+    if head is not None and inquiry.target.path is not None and inquiry.target.first:
+        with suppress(StoreError):
+            _story(inquiry, inquiry.target.path, head, 0.0)
+
+
+def _story(inquiry: Inquiry, path: str, head: str, seconds: float) -> LineStory | None:
     first, last = inquiry.span
     if inquiry.text is None or not inquiry.text.lines or last - first >= MOST_LINES:
         return None
     follows = bool(inquiry.target.first)
     teller = StoryTeller(inquiry.root, inquiry.history, head)
-    return teller.of(path, inquiry.text.data, first, last, inquiry.left, follows=follows)
+    return teller.of(path, inquiry.text.data, first, last, seconds, follows=follows)
 
 
 def _by_lines(inquiry: Inquiry, story: LineStory, touches: Sequence[FileTouch]) -> LineOrigins:
@@ -215,7 +227,7 @@ def _subject_words(inquiry: Inquiry) -> frozenset[str]:
     first, last = inquiry.span
     lines = inquiry.text.lines[first - 1 : min(last, first + 20)] if inquiry.text is not None and target.first else ()
     name = target.symbol.qualname if target.symbol is not None else target.name
-    return words_of(" ".join((name, target.path or "", *lines)))
+    return words_of(" ".join((name, *lines)))
 
 
 def ties_and_merge(inquiry: Inquiry, commit: Commit) -> tuple[CommitTies, Commit | None]:

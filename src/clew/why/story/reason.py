@@ -50,7 +50,7 @@ def body_of(message: str) -> str:
     """The message below its subject, without trailers, ids of reverted commits, and the subject said again."""
     subject, _, rest = message.partition("\n")
     said = re.sub(r"\s*\(#\d+\)$", "", subject.strip())
-    kept = (line for line in rest.split("\n") if line.strip(" *-•.") not in (said, subject.strip()))
+    kept = (line for line in rest.split("\n") if line.strip(" \t\r*-•.") not in (said, subject.strip()))
     return _RULE.sub("", _TRAILER.sub("", "\n".join(kept))).strip()
 
 
