@@ -56,8 +56,8 @@ class EntailmentQuery(
     trim=("descendants", "ancestors"),
 ):
     """The memories that a memory is part of (ancestors) and those that are part of it (descendants): by links of type
-    Hierarchical, and among similar ones by whose terms hold the other's. `method` says how it was found. No hyperbolic
-    embedding is trained; each result says whether a link or terms gave it."""
+    Hierarchical, and among similar memories by terms, if one has most terms of the other. `method` says how it was
+    found. No hyperbolic embedding is trained; each result says whether a link or terms gave it."""
 
     def run(self, call: Call) -> navigate.Entailment:
         view = call.project.memory.view(call)
