@@ -101,6 +101,22 @@ class Editor:
         params = lsp.ReferenceParams(context=context, **self._at(path, words, of))
         return self._lines(await self._within(self._client.text_document_references_async(params)))
 
+    async def calls(self, path: str, words: str, of: str | None = None) -> tuple[list[str], list[str]]:
+        """The names of those that call what is under the cursor, and of those that it calls, each with its lines."""
+        params = lsp.CallHierarchyPrepareParams(**self._at(path, words, of))
+        items = await self._within(self._client.text_document_prepare_call_hierarchy_async(params))
+        if not items:
+            return [], []
+        (item,) = items
+        client = self._client
+        into = await self._within(
+            client.call_hierarchy_incoming_calls_async(lsp.CallHierarchyIncomingCallsParams(item))
+        )
+        out = await self._within(client.call_hierarchy_outgoing_calls_async(lsp.CallHierarchyOutgoingCallsParams(item)))
+        return [_named(each.from_, each.from_ranges) for each in into], [
+            _named(each.to, each.from_ranges) for each in out
+        ]
+
     async def completion(self, path: str, line: int, character: int) -> list[lsp.CompletionItem]:
         document, position = lsp.TextDocumentIdentifier(self.uri(path)), lsp.Position(line, character)
         params = lsp.CompletionParams(document, position)
@@ -147,3 +163,7 @@ class Editor:
     def _lines(self, places: Any) -> list[str]:
         found = places if isinstance(places, (list, tuple)) else [places]
         return [f"{each.uri.removeprefix(self.root.as_uri() + '/')}:{each.range.start.line + 1}" for each in found]
+
+
+def _named(item: lsp.CallHierarchyItem, ranges: Iterable[lsp.Range]) -> str:
+    return f"{item.detail or item.name}::{item.name}:{','.join(str(each.start.line + 1) for each in ranges)}"

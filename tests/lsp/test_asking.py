@@ -102,3 +102,23 @@ def test_ids_are_completed_where_a_citation_is_written(shared: Session) -> None:
     assert outside
     assert all(item.label.startswith("REQ-o0") for item in outside)
     assert ask(editor.completion, "tests/test_new.py", 3, 7) == []
+
+
+# Verifies: REQ-d00784-A
+def test_references_of_code_are_the_places_that_use_it(shared: Session) -> None:
+    ask, editor = shared.ask, shared.editor
+    found = ask(editor.references, CODE, "def read_table", "read_table")
+    assert {"src/fairwater/cli.py:12", "src/fairwater/cli.py:34", f"{TESTS}:11"} <= set(found)
+    assert f"{CODE}:33" not in found
+    # From a use the same as from the definition, which comes first where it is asked for.
+    there = ask(editor.references, "src/fairwater/cli.py", "read_table(settings.table)", "read_table", declaration=True)
+    assert there == [f"{CODE}:33", *found]
+    assert ask(editor.references, CODE, "there is no such thing", "such") == []
+
+
+# Verifies: REQ-d00784-B
+def test_a_hierarchy_of_calls_goes_both_ways(shared: Session) -> None:
+    into, out = shared.ask(shared.editor.calls, CODE, "def read_table", "read_table")
+    assert "src/fairwater/cli.py::_plan:34" in into
+    assert {f"{CODE}::_parse", f"{CODE}::TideTable"} <= {each.rpartition(":")[0] for each in out}
+    assert shared.ask(shared.editor.calls, SPEC, "Swapped lines") == ([], [])

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clew.code.requests import UsesQuery
 from clew.code.results import ShownSymbol, ShownUse, SymbolTests, UsesFound
@@ -16,6 +17,9 @@ from clew.graph.code.binding.uses import ONE_OF, Binder, Use, Uses
 from clew.graph.code.keeper import CodeKeeper
 from clew.text.display import counted, shortened
 from clew.workspace.files import read_bytes
+
+if TYPE_CHECKING:
+    from clew.code.cursor import CallPlace
 
 _MOST_DEFINITIONS = 12
 _LONGEST_LINE = 160
@@ -77,6 +81,20 @@ class CodeService:
 
         with self._lock:
             return tests_reaching(self._bound(), Ref(symbol.path, symbol.place), self.tests.holds, check)
+
+    def symbols_at(self, path: str, line: int, word: str, column: int) -> list[FiledSymbol]:
+        """The symbols that a word at a place of a file means."""
+        from clew.code.cursor import symbols_at
+
+        with self._lock:
+            return symbols_at(self._bound(), path, line, word, column)
+
+    def calls_from(self, symbol: FiledSymbol) -> "list[CallPlace]":
+        """The calls that a symbol makes of others in the project."""
+        from clew.code.cursor import calls_from
+
+        with self._lock:
+            return list(calls_from(self._bound(), symbol))
 
     # find_uses
 

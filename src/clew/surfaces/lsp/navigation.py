@@ -6,6 +6,7 @@ from lsprotocol import types as lsp
 
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.project import Project
+from clew.surfaces.lsp import code
 from clew.surfaces.lsp.citations import IdInLine, citation_at, nodes_at, places_in
 from clew.surfaces.lsp.editor_project import EditorProject
 
@@ -30,13 +31,14 @@ def definitions(editor: EditorProject, uri: str, position: lsp.Position) -> list
 
 
 def references(editor: EditorProject, uri: str, position: lsp.Position, *, declaration: bool) -> list[lsp.Location]:
-    """Everything that cites the id under the cursor: code, tests, requirements and documents."""
+    """Everything that cites the id under the cursor: code, tests, requirements and documents; of a name in code the
+    places that use it."""
     # Pages that mention it are known once they were read.
     editor.project.kb.refresh()
     with editor.reading() as project:
         citation = citation_at(editor, project, uri, position)
         if citation is None:
-            return []
+            return code.references(editor, uri, position, declaration=declaration)
         found = list(_defined(editor, _meant(project, citation))) if declaration else []
         found += _citing(editor, project, citation)
         return list({_key(each): each for each in found}.values())[:MOST_REFERENCES]

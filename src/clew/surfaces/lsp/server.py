@@ -18,7 +18,7 @@ from pygls.lsp.server import LanguageServer
 from clew import __version__
 from clew.errors import ClewError
 from clew.project import Project
-from clew.surfaces.lsp import actions, completing, navigation
+from clew.surfaces.lsp import actions, code, completing, navigation
 from clew.surfaces.lsp.editor_project import EditorProject
 from clew.surfaces.lsp.frames import Frames
 from clew.surfaces.lsp.hover import hover
@@ -175,6 +175,18 @@ def _add_questions(server: ClewLanguageServer) -> None:
         return await server.answer(
             lambda editor: navigation.references(editor, uri, position, declaration=declaration), []
         )
+
+    @server.feature(lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
+    async def on_prepare(params: lsp.CallHierarchyPrepareParams) -> list[lsp.CallHierarchyItem]:
+        return await server.answer(lambda editor: code.prepared(editor, params.text_document.uri, params.position), [])
+
+    @server.feature(lsp.CALL_HIERARCHY_INCOMING_CALLS)
+    async def on_incoming(params: lsp.CallHierarchyIncomingCallsParams) -> list[lsp.CallHierarchyIncomingCall]:
+        return await server.answer(lambda editor: code.incoming(editor, params.item), [])
+
+    @server.feature(lsp.CALL_HIERARCHY_OUTGOING_CALLS)
+    async def on_outgoing(params: lsp.CallHierarchyOutgoingCallsParams) -> list[lsp.CallHierarchyOutgoingCall]:
+        return await server.answer(lambda editor: code.outgoing(editor, params.item), [])
 
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=completing.TRIGGERS))
     async def on_completion(params: lsp.CompletionParams) -> lsp.CompletionList | None:
