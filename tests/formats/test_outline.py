@@ -61,7 +61,7 @@ DEFINED = {
         "  }\n"
         "  record Tone(int pitch) { }\n"
         "}\n",
-        "Bell Bell.ring Bell.Tone",
+        "Bell Bell.ring Bell.Tone Bell.Tone.pitch",
     ),
     "bell.c": (
         "static int ring(int n,\n   char *name)\n{\n}\nstruct bell { int size; };\nvoid later(void);\n",
@@ -159,7 +159,7 @@ IMPORTED = {
         "mod inner;\nuse crate::tools::{Py, sub::Deep as Z};\nuse super::other::Thing;\n",
         [("/src/v/x/inner", ""), ("/src/tools", "Py"), ("/src/tools/sub", "Deep"), ("/src/v/other", "Thing")],
     ),
-    "a/A.java": ("import a.c.D;\nimport static a.c.E.go;\nimport a.d.*;\n", [("a.c", "D"), ("a.c.E", "go")]),
+    "a/A.java": ("import a.c.D;\nimport static a.c.E.go;\nimport a.d.*;\n", [("a.c", "D"), ("a.c", "E")]),
     "a.scala": ("import a.b.{C, D => E}\nimport a.b._\n", [("a.b", "C"), ("a.b", "D")]),
     "a.php": ("<?php\nuse C\\D;\nuse C\\{E, F as G};\n", [("C", "D"), ("C", "E"), ("C", "F")]),
     "lib/a/b.rb": ("require 'c/d'\nrequire_relative '../e'\n", [("/lib/c/d", ""), ("/lib/e", "")]),

@@ -188,7 +188,7 @@ def code(tmp_path: Path) -> Path:
     ("target", "user"),
     [
         ("lib/bell.h", "app/main.c"),
-        ("src/build/Bell.java::Bell", "src/Door.java imports Bell"),
+        ("src/build/Bell.java::Bell", "annotation in Door: Bell bell;"),
         ("pack/__init__.py::Rope", "annotation: def pull(rope: Rope)"),
         ("js/rope.js::Rope2", "js/use.js imports Rope2"),
         ("rs/src/bell.rs::Tone", "rs/src/lib.rs imports Tone"),

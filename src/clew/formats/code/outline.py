@@ -17,9 +17,9 @@ from clew.formats.code.languages import FAMILIES, Family, family_for
 
 __all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "holds_code", "outline_of", "reading_of"]
 
-OUTLINE_VERSION = 10
+OUTLINE_VERSION = 11
 _PYTHON = (".py", ".pyi")
-TREES = frozenset({"go"})
+TREES = frozenset({"go", "java"})
 """Families of languages that are read by a grammar of the same name."""
 MODULE_FILE = "go.mod"
 SCRIPTS = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")

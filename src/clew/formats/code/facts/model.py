@@ -20,6 +20,8 @@ SCOPES = frozenset({FUNCTION, METHOD, PROPERTY, CLASS})
 VALUES = frozenset({CONSTANT, VARIABLE, ATTRIBUTE, MEMBER, TYPE})
 """Kinds of symbols that are given a value."""
 
+CALLED = "()"
+"""The end of the name of a member that is called, in languages where a field may have the same name."""
 WHOLE = "*"
 """The name in an import of all names of a module."""
 MODULE = -1

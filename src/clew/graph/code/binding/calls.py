@@ -116,7 +116,9 @@ class Calls(TypesWritten):
     def constructor_of(self, of: Ref) -> str:
         """The name of the method that gets the arguments of a constructor."""
         rules = self.known_source(of.path).rules
-        return rules.constructor if rules is not None else "__init__"
+        if rules is None:
+            return "__init__"
+        return rules.constructor or self.known_source(of.path).symbol(of.symbol).name
 
     def taken(self, callee: Type, place: int, path: str, arguments: tuple[int, ...]) -> Value:
         """The parameter of a function at a position of its arguments."""

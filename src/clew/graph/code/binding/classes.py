@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from clew.formats.code.facts.expressions import Op
-from clew.formats.code.facts.model import CLASS, METHOD, Form, Shape
+from clew.formats.code.facts.model import CALLED, CLASS, METHOD, Form, Shape
 from clew.graph.code.binding.library import PREFIX
 from clew.graph.code.binding.namespaces import STATIC, Namespaces, Source
 from clew.graph.code.binding.types import (
@@ -186,6 +186,9 @@ class Classes(Namespaces):
         members = source.members(of.symbol)
         number = members.get(STATIC + name) if is_static else None
         if number is None:
+            number = members.get(name)
+        if number is None and name.endswith(CALLED):
+            name = name.removesuffix(CALLED)
             number = members.get(name)
         if number is not None:
             return Ref(of.path, number)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from clew.derived.code_file import CodeFile, Record
 from clew.formats.code.facts.expressions import Expression
-from clew.formats.code.facts.model import METHOD, MODULE, SITE_SIZE, WHOLE, Form, How, Imported, Shape, Symbol
+from clew.formats.code.facts.model import CALLED, METHOD, MODULE, SITE_SIZE, WHOLE, Form, How, Imported, Shape, Symbol
 from clew.graph.code.aliases import Aliases
 from clew.graph.code.binding.library import PREFIX, described, library_module, other_name
 from clew.graph.code.binding.rules import LanguageRules, Module
@@ -81,7 +81,11 @@ class Source:
                 if symbol.parent >= 0:
                     members = self._members.setdefault(symbol.parent, {})
                     before = members.setdefault(symbol.name, number)
-                    if before != number and self._is_static(before) != self._is_static(number):
+                    if before != number and (symbol.kind == METHOD) != (self.symbols[before].kind == METHOD):
+                        field, method = (before, number) if symbol.kind == METHOD else (number, before)
+                        members[symbol.name] = field
+                        members.setdefault(symbol.name + CALLED, method)
+                    elif before != number and self._is_static(before) != self._is_static(number):
                         instance, static = (number, before) if self._is_static(before) else (before, number)
                         members[symbol.name] = instance
                         members[STATIC + symbol.name] = static
@@ -188,6 +192,9 @@ class Namespaces:
 
     def in_package(self, package: str, rules: str) -> tuple[str, ...]:
         return tuple(self.file.in_package(package))
+
+    def package_of(self, path: str) -> str:
+        return self.file.package_of(path)
 
     def in_folder(self, folder: str) -> tuple[str, ...]:
         return tuple(self.file.in_folder(folder))

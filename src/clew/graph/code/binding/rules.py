@@ -24,6 +24,10 @@ class Files(Protocol):
         """The files of a package."""
         ...
 
+    def package_of(self, path: str) -> str:
+        """The package that a file says it belongs to; empty where it names none."""
+        ...
+
     def in_folder(self, folder: str) -> tuple[str, ...]:
         """The source files directly in a folder."""
         ...

@@ -127,7 +127,9 @@ class TypesWritten(Classes):
             return self._type(source.path, given[0], depth + 1) if given else UNKNOWN
         if own == "Callable":
             returns = self._type(source.path, given[1], depth + 1) if len(given) > 1 else UNKNOWN
-            return (Anonymous(returns),)
+            taken = source.expression(given[0]) if given else (Op.UNKNOWN,)
+            types = taken[2:] if taken[0] == Op.COLLECTION else ()
+            return (Anonymous(returns, tuple(self._type(source.path, each, depth + 1) for each in types)),)
         if own in ("Any", "Literal", "TypeGuard", "TypeIs", "LiteralString"):
             return UNKNOWN
         if own == "Self":

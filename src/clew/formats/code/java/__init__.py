@@ -1,0 +1,1 @@
+"""The reader for Java, by the grammar of tree-sitter."""
