@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from tests.code.asking import answer, opened, places, uses
 
 HORN = "def blow():\n    return 1\n\n\nLIMIT = 3\n"
@@ -91,6 +92,58 @@ def test_a_list_of_exports_decides_what_an_import_of_all_brings(tmp_path: Path) 
     assert uses(tmp_path, {}, "horn.py::blow") == []
 
 
+LATE = {
+    "a function for names": (
+        "def __getattr__(name):\n    if name == 'blow':\n        from .horn import blow\n        return blow\n"
+        "    raise AttributeError(name)\n"
+    ),
+    "a table of modules": "NAMES = {'blow': '.horn'}\ndef __getattr__(name): ...\n",
+    "a table of names": "NAMES = {'blow': 'pack.horn.blow'}\n",
+    "a table of modules with names": "import lazy\nlazy.attach(__name__, by_module={'pack.horn': ['blow', 'LIMIT']})\n",
+    "a table of parts with names": "import lazy\nlazy.attach(__name__, {'horn': ['blow']})\n",
+    "a table of pairs": "NAMES = {'blow': ('.horn', 'blow')}\n",
+    "an import of all with the list of another": (
+        "from . import horn\nfrom .horn import *\n__all__ = horn.__all__ + ['x']\n"
+    ),
+}
+
+
+# Verifies: REQ-d00741-B
+@pytest.mark.parametrize("way", LATE)
+def test_a_package_brings_a_name_late_by(way: str, tmp_path: Path) -> None:
+    files = {
+        "pack/__init__.py": LATE[way],
+        "pack/horn.py": f"__all__ = ['blow']\n{HORN}",
+        "go.py": "from pack import blow\nblow()\nimport pack\npack.blow()\n",
+        "star.py": "from pack import *\nblow()\n" if "all" in way else "",
+    }
+    expected = ["go.py:2", "go.py:4", "star.py:2"]
+    assert uses(tmp_path, files, "pack/horn.py::blow", "call") == expected[: 3 if "all" in way else 2]
+
+
+# Verifies: REQ-d00741-B
+def test_a_relative_module_that_a_call_imports_is_that_of_its_package(tmp_path: Path) -> None:
+    text = (
+        "from importlib import import_module\n"
+        "import_module('.horn', 'pack').blow()\nimport_module('.horn', __package__).blow()\n"
+    )
+    files = {"pack/__init__.py": "", "pack/horn.py": HORN, "pack/go.py": text}
+    assert uses(tmp_path, files, "blow", "call") == ["pack/go.py:2", "pack/go.py:3"]
+
+
+# Verifies: REQ-d00740-A
+def test_a_class_in_the_branches_of_a_condition_is_one_symbol(tmp_path: Path) -> None:
+    text = (
+        "try:\n    import brass\n    class Horn:\n        def toot(self): ...\nexcept ImportError:\n"
+        "    class Horn:\n        def blare(self): ...\nHorn().toot()\nHorn().blare()\n"
+    )
+    with opened(tmp_path, {"horn.py": text}) as project:
+        found = answer(project, "Horn")
+        blare = answer(project, "Horn.blare")
+    assert (found["symbol"]["line"], found["symbol"]["also"], found["definitions"]) == (3, [6], [])
+    assert (places(found), places(blare)) == (["horn.py:8", "horn.py:9"], ["horn.py:9"])
+
+
 # Verifies: REQ-d00741-D
 def test_names_in_texts_that_are_looked_up_are_uses(tmp_path: Path) -> None:
     files = {
@@ -110,6 +163,35 @@ def test_names_in_texts_that_are_looked_up_are_uses(tmp_path: Path) -> None:
     assert uses(tmp_path, {}, "pack/horn.py::blow") == ["tests/test_horn.py:3", "tests/test_horn.py:6"]
     assert uses(tmp_path, {}, "pack/horn.py::Horn", "string") == ["settings.py:1", "settings.py:1"]
     assert uses(tmp_path, {}, "Horn.toot") == ["tests/test_horn.py:7", "tests/test_horn.py:8"]
+
+
+# Verifies: REQ-d00741-D
+def test_a_test_replaces_several_names_of_a_module_at_once(tmp_path: Path) -> None:
+    files = {
+        "horn.py": HORN,
+        "test_horn.py": (
+            "from unittest import mock\n"
+            "@mock.patch.multiple('horn', blow=1)\ndef test_it(): ...\n"
+            "def test_more():\n    with mock.patch.dict('horn.LIMIT', {}): ...\n"
+        ),
+    }
+    # A module of one part is a word like any other.
+    assert uses(tmp_path, files, "horn.py::LIMIT", "patch") == ["test_horn.py:5"]
+    files = {
+        "pack/__init__.py": "",
+        "pack/horn.py": HORN,
+        "test_pack.py": "from mock import patch\npatch.multiple('pack.horn', blow=1)\n",
+    }
+    assert uses(tmp_path, files, "pack/horn.py::blow", "patch") == ["test_pack.py:2"]
+
+
+# Verifies: REQ-d00741-D
+def test_a_fixture_has_the_name_that_it_is_given(tmp_path: Path) -> None:
+    files = {
+        "conftest.py": "import pytest\n@pytest.fixture(name='horn')\ndef _made(): ...\n",
+        "test_horn.py": "def test_it(horn): ...\n",
+    }
+    assert uses(tmp_path, files, "conftest.py::_made") == ["test_horn.py:1"]
 
 
 # Verifies: REQ-d00741-D

@@ -145,6 +145,8 @@ class How(IntFlag):
     """Others are meant to import the name from here."""
     CALLED = 8
     """Imported by a call with a literal name."""
+    LATE = 16
+    """Brought by the module when somebody asks it for the name, or under another name to those who ask by it."""
 
 
 class SiteKind(IntEnum):
@@ -200,9 +202,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     sites: tuple[tuple[int, tuple[int, ...]], ...] = ()
     """By the place of the name in `names`: the sites, `SITE_SIZE` numbers each."""
     exports: tuple[str, ...] | None = None
-    """The names that an import of all brings, where the file lists them."""
-    exports_of: tuple[int, ...] = ()
-    """Expressions of modules whose lists are added to it."""
+    """The names that an import of all brings, where the file lists them all."""
     is_generated: bool = False
     """A mark in the file says that a program wrote it."""
     flaw: str = ""

@@ -109,7 +109,6 @@ class FactsWriter:
         *,
         package: str = "",
         exports: tuple[str, ...] | None = None,
-        exports_of: tuple[int, ...] = (),
         is_generated: bool = False,
     ) -> Facts:
         return Facts(
@@ -122,7 +121,6 @@ class FactsWriter:
             variables=tuple(self.variables),
             sites=tuple((name, tuple(numbers)) for name, numbers in self.sites.items()),
             exports=exports,
-            exports_of=exports_of,
             is_generated=is_generated,
         )
 

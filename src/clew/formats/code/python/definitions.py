@@ -1,12 +1,14 @@
 """Functions and classes of Python."""
 
 import ast
+import posixpath
 from functools import partial
 from typing import Any
 
 from clew.formats.code.facts.drafts import Draft
 from clew.formats.code.facts.expressions import UNKNOWN, Op
-from clew.formats.code.facts.model import CLASS, FUNCTION, METHOD, PROPERTY, VALUES, Form, SiteKind
+from clew.formats.code.facts.model import CLASS, FUNCTION, METHOD, PROPERTY, VALUES, Form, How, Imported, SiteKind
+from clew.formats.code.python.expressions import relative
 from clew.formats.code.python.scopes import CLASS_SCOPE, FUNCTION_SCOPE, WIDEST_FLOW, BoundNames, Scope
 from clew.formats.code.python.statements import Statements
 
@@ -72,6 +74,8 @@ class Definitions(Statements):
     def __init__(self, text: str, path: str) -> None:
         super().__init__(text, path)
         self.classes = {}
+        self.fixture_names: list[str] = []
+        """Names under which tests get the fixture that is read next, where they are not its own."""
 
     # Functions
 
@@ -94,6 +98,10 @@ class Definitions(Statements):
             and (scope is self.module or (in_class and self.drafts[scope.symbol].is_test))
         )
         number = self._place(draft, scope, accessor)
+        while self.fixture_names:
+            module = relative(posixpath.basename(self.path).partition(".")[0], self.path, 1)
+            late = Imported(node.lineno, module, node.name, self.fixture_names.pop(), self.inside, int(How.LATE))
+            self.writer.imports.append(late)
         self._signature(node, draft, in_class)
         if scope.kind == FUNCTION_SCOPE and node.name not in scope.globals:
             self.bind(node.name, self.writer.expression(Op.DEFINITION, number))
@@ -150,8 +158,9 @@ class Definitions(Statements):
             known = _FORMS.get(name)
             if known is not None:
                 form |= known
-                if known is Form.FIXTURE and isinstance(node, ast.Call) and _is_given(node, "autouse"):
-                    form |= Form.AUTOMATIC
+                if known is Form.FIXTURE and isinstance(node, ast.Call):
+                    form |= Form.AUTOMATIC if _is_given(node, "autouse") else 0
+                    self.fixture_names += _texts_given(node, "name")
             elif name not in _KEEPING:
                 kept.append(found)
         return form, kept, accessor
@@ -307,9 +316,8 @@ class Definitions(Statements):
         draft.form = form
         draft.is_test = "test" in node.name.lower() or any("Test" in name for name in names)
         number = self._place_class(draft, around)
-        scope = Scope(CLASS_SCOPE, around, number)
+        scope = self.classes.setdefault(number, Scope(CLASS_SCOPE, around, number))
         scope.owner = number
-        self.classes[number] = scope
         # A class in a function reads the names around it where it is defined.
         before = self.scope, self.flow, self.inside
         if around.kind == FUNCTION_SCOPE:
@@ -322,7 +330,8 @@ class Definitions(Statements):
 
     def _place_class(self, draft: Draft, around: Scope) -> int:
         before = around.members.get(draft.name)
-        # Two classes of one name, as in the branches of a condition, have members of their own.
+        if before is not None and around.kind != FUNCTION_SCOPE and self.drafts[before].kind == CLASS:
+            return self._class_again(before, draft)
         number = self._draft(draft)
         around.members[draft.name] = number
         expression = self.writer.expression(Op.DEFINITION, number)
@@ -332,6 +341,18 @@ class Definitions(Statements):
             self._name_of(around, draft.name, number)
         else:
             self.bind(draft.name, expression)
+        return number
+
+    def _class_again(self, number: int, draft: Draft) -> int:
+        """One class with several places, as in the branches of a condition: the first is shown."""
+        first = self.drafts[number]
+        if len(first.also) < 50:
+            first.also.append(draft.name_line)
+        first.bases += [each for each in draft.bases if each not in first.bases]
+        first.decorators += [each for each in draft.decorators if each not in first.decorators]
+        first.form |= draft.form
+        first.about = first.about or draft.about
+        first.is_test = first.is_test or draft.is_test
         return number
 
     def _base(self, node: ast.expr) -> int:
@@ -362,6 +383,12 @@ def _is_given(node: ast.Call, name: str) -> bool:
     return any(
         each.arg == name and isinstance(each.value, ast.Constant) and each.value.value is True for each in node.keywords
     )
+
+
+def _texts_given(node: ast.Call, name: str) -> list[str]:
+    """The text that a call gives under a name, if it does."""
+    given = [each.value for each in node.keywords if each.arg == name]
+    return [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
 
 
 def _is_stub(body: list[ast.stmt]) -> bool:

@@ -309,10 +309,12 @@ class Expressions:
         value = str(first.value)
         if name in _REPLACING and _DOTTED.fullmatch(value):
             self._dotted(first, value, SiteKind.PATCH)
-        elif name in _IMPORTING and value and not value.startswith("."):
-            number = self.imported(node.lineno, value, "", "", How.CALLED)
+        elif name in _IMPORTING and value.strip("."):
+            number = self.imported(node.lineno, self._module_of(value, node), "", "", How.CALLED)
             self._rest(node)
             return number
+        elif name in ("multiple", "dict") and self._is_patching(node.func) and _DOTTED.fullmatch(value):
+            self._replaced_together(node, first, name)
         elif name == "cast" and len(node.args) == 2:
             type_ = self._written(first, SiteKind.STRING)
             self.visit(node.args[1])
@@ -325,6 +327,33 @@ class Expressions:
             return None
         self._rest(node)
         return self.writer.expression(Op.CALL, callee) if callee else UNKNOWN
+
+    def _module_of(self, value: str, node: ast.Call) -> str:
+        """The module of a call that imports; one with dots in front is told from the package that is named behind."""
+        name = value.lstrip(".")
+        if name == value:
+            return value
+        package = node.args[1] if len(node.args) > 1 else None
+        level = len(value) - len(name)
+        if isinstance(package, ast.Constant) and isinstance(package.value, str):
+            parts = package.value.split(".")
+            return ".".join([*parts[: len(parts) - level + 1], name])
+        return relative(name, self.path, level)
+
+    @staticmethod
+    def _is_patching(func: ast.expr) -> bool:
+        of = func.value if isinstance(func, ast.Attribute) else None
+        return (of.id if isinstance(of, ast.Name) else getattr(of, "attr", "")) == "patch"
+
+    def _replaced_together(self, node: ast.Call, first: ast.Constant, name: str) -> None:
+        """`patch.dict` of a dictionary, or `patch.multiple` with the names in a module as keywords."""
+        if name == "dict":
+            self._dotted(first, str(first.value), SiteKind.PATCH)
+            return
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                found = self.writer.expression(Op.DOTTED, self.writer.name(f"{first.value!s}.{keyword.arg}"))
+                self.site(keyword.arg, keyword, SiteKind.PATCH, found)
 
     def _fixtures_named(self, node: ast.Call) -> int:
         """A call with the names of fixtures; what the first of them gives."""
@@ -622,6 +651,13 @@ class Expressions:
         if kind != ANNOTATION and isinstance(tree.body, ast.Name | ast.Attribute):
             return self.visit(tree.body, kind)
         return self.annotation(tree.body)
+
+
+def relative(module: str, path: str, level: int) -> str:
+    """A relative import as a path from the root of the project, with a slash in front."""
+    parts = path.split("/")[:-1]
+    folder = parts[: max(len(parts) - level + 1, 0)]
+    return "/" + "/".join([*folder, *(module.split(".") if module else ())])
 
 
 Expressions._visits.update(

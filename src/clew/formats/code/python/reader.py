@@ -6,8 +6,9 @@ import warnings
 
 from clew.formats.code.declared_imports import Import
 from clew.formats.code.facts.drafts import finished
-from clew.formats.code.facts.model import Outline, Reading, SiteKind
+from clew.formats.code.facts.model import How, Outline, Reading, SiteKind
 from clew.formats.code.python.definitions import Definitions
+from clew.formats.code.python.late_names import add_late_names
 
 RULES = "python"
 _GENERATED = re.compile(
@@ -28,10 +29,12 @@ def read(text: str, path: str) -> Reading:
         reader.later.popleft()()
     reader.scope, reader.flow, reader.inside = reader.module, reader.module.flow, -1
     exports = _exports(reader)
+    add_late_names(reader, tree.body)
     symbols = finished(reader.drafts, reader.writer, reader.rows)
     generated = _GENERATED.search(text, 0, min(len(text), 1_500)) is not None
     facts = reader.writer.facts(RULES, exports=exports, is_generated=generated)
-    imports = dict.fromkeys(Import(each.line, each.module, each.name) for each in facts.imports)
+    early = (each for each in facts.imports if not each.flags & How.LATE)
+    imports = dict.fromkeys(Import(each.line, each.module, each.name) for each in early)
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     return Reading(Outline(symbols, tuple(imports), lines), facts)
 
@@ -43,4 +46,4 @@ def _exports(reader: Definitions) -> tuple[str, ...] | None:
     for node in reader.exports:
         name = str(node.value)
         reader.site(name, node, SiteKind.EXPORT, reader.lookup(name))
-    return tuple(dict.fromkeys(str(node.value) for node in reader.exports))
+    return None if reader.exports_more else tuple(dict.fromkeys(str(node.value) for node in reader.exports))

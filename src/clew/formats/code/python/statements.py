@@ -20,7 +20,7 @@ from clew.formats.code.facts.model import (
     SiteKind,
 )
 from clew.formats.code.python.conditions import truth_of
-from clew.formats.code.python.expressions import Expressions
+from clew.formats.code.python.expressions import Expressions, relative
 from clew.formats.code.python.scopes import FUNCTION_SCOPE, MODULE_SCOPE, WIDEST_FLOW, Flow, Scope
 
 WRITE = SiteKind.WRITE
@@ -37,6 +37,8 @@ class Statements(Expressions):
         super().__init__(text, path)
         self.late = []
         self.exports: list[ast.Constant] | None = None
+        self.exports_more = False
+        """The list of exports has parts that are no literals, such as the list of another module."""
         self.is_dead = False
         """In a branch that is not taken here, such as one for another platform."""
         self.dead_names: set[tuple[Scope, str]] = set()
@@ -218,7 +220,7 @@ class Statements(Expressions):
     def _assignment(self, node: ast.Assign) -> bool:
         target = node.targets[0]
         if self.scope is self.module and isinstance(target, ast.Name) and target.id == "__all__":
-            self.exports = []
+            self.exports, self.exports_more = [], False
             self._export(node.value)
         value = self.visit(node.value)
         for each in node.targets:
@@ -283,6 +285,8 @@ class Statements(Expressions):
             self.exports = [*(self.exports or ()), *texts][:_MOST_EXPORTS]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             self.exports = [*(self.exports or ()), node][:_MOST_EXPORTS]
+        elif node is not None:
+            self.exports_more = True
 
     def _delete(self, node: ast.Delete) -> bool:
         for target in node.targets:
@@ -594,13 +598,6 @@ def _is_for_types(node: ast.expr) -> bool:
     return (isinstance(node, ast.Name) and node.id == "TYPE_CHECKING") or (
         isinstance(node, ast.Attribute) and node.attr == "TYPE_CHECKING"
     )
-
-
-def relative(module: str, path: str, level: int) -> str:
-    """A relative import as a path from the root of the project, with a slash in front."""
-    parts = path.split("/")[:-1]
-    folder = parts[: max(len(parts) - level + 1, 0)]
-    return "/" + "/".join([*folder, *(module.split(".") if module else ())])
 
 
 Statements._runs.update(

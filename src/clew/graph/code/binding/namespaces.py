@@ -103,6 +103,9 @@ class Source:
                 for number, symbol in enumerate(self.symbols)
                 if self.shape(number).form & Form.FIXTURE
             }
+            for each in self.facts.imports:
+                if each.flags & How.LATE and each.name in self._fixtures:
+                    self._fixtures[each.alias] = self._fixtures[each.name]
         return self._fixtures
 
     @property
@@ -117,9 +120,19 @@ class Source:
         if self.imported is None:
             self.imported = {}
             for number, each in enumerate(self.facts.imports):
-                if each.inside == MODULE and each.alias:
+                if each.inside == MODULE and each.alias and not each.flags & How.LATE:
                     self.imported.setdefault(each.alias, []).append(number)
         return self.imported.get(alias, [])
+
+    def late_imports(self, alias: str) -> list[int]:
+        """The imports by which a module brings a name when somebody asks for it: those of a table, and those in its
+        function for names."""
+        inside = {MODULE, *self.top("__getattr__")}
+        return [
+            number
+            for number, each in enumerate(self.facts.imports)
+            if each.alias == alias and each.inside in inside and (each.flags & How.LATE or each.inside != MODULE)
+        ]
 
     def sites(self, name: str) -> Iterable[tuple[int, ...]]:
         """The sites of a name: line, column, kind, containing symbol, expression."""
@@ -285,6 +298,9 @@ class Namespaces:
         if not found:
             for number in source.imports(WHOLE):
                 found += self._through_star(source, number, name, depth)
+        if not found:
+            for number in source.late_imports(name):
+                found += (each for each in self.imported(source, number, depth) if not isinstance(each, Outside))
         self._named[key] = tuple(dict.fromkeys(found))
         return self._named[key]
 

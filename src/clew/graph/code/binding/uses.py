@@ -7,9 +7,8 @@ from typing import NamedTuple
 from clew.derived.code_file import CodeFile
 from clew.formats.code.facts.model import CLASS, MODULE, SiteKind
 from clew.graph.code.aliases import Aliases
-from clew.graph.code.binding.meaning import MeaningsInTests
+from clew.graph.code.binding.meaning import MeaningsInTests, RelatedMembers
 from clew.graph.code.binding.namespaces import Named, Source
-from clew.graph.code.binding.related import RelatedMembers
 from clew.graph.code.binding.types import Ref
 
 EXACT, BY_NAME, ONE_OF = "exact", "name", "one of"
