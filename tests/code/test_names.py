@@ -186,6 +186,20 @@ def test_a_test_replaces_several_names_of_a_module_at_once(tmp_path: Path) -> No
 
 
 # Verifies: REQ-d00741-D
+def test_a_fixture_of_a_class_is_that_of_its_tests_alone(tmp_path: Path) -> None:
+    files = {
+        "conftest.py": "import pytest\n@pytest.fixture\ndef horn(): ...\n",
+        "test_horn.py": (
+            "import pytest\nclass TestOne:\n    @pytest.fixture\n    def horn(self, horn): ...\n"
+            "    def test_one(self, horn): ...\nclass TestTwo(TestOne):\n    def test_two(self, horn): ...\n"
+            "class TestThree:\n    def test_three(self, horn): ...\n"
+        ),
+    }
+    assert uses(tmp_path, files, "conftest.py::horn") == ["test_horn.py:4", "test_horn.py:9"]
+    assert uses(tmp_path, {}, "test_horn.py::TestOne.horn") == ["test_horn.py:5", "test_horn.py:7"]
+
+
+# Verifies: REQ-d00741-D
 def test_a_fixture_has_the_name_that_it_is_given(tmp_path: Path) -> None:
     files = {
         "conftest.py": "import pytest\n@pytest.fixture(name='horn')\ndef _made(): ...\n",

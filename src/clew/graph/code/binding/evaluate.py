@@ -539,9 +539,9 @@ class Evaluator(Calls):
         return self.of_builtin("int")
 
     def _fixture(self, source: Source, parts: tuple[int, ...]) -> Value:
-        return self.fixture_value(source, source.name(parts[1]))
+        return self.fixture_value(source, source.name(parts[1]), parts[2])
 
-    def fixture_value(self, source: Source, name: str) -> Value:
+    def fixture_value(self, source: Source, name: str, asking: int) -> Value:
         """The value that a test framework gives to a name; none by the rules of the language."""
         return UNKNOWN
 

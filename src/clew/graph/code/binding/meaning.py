@@ -3,7 +3,7 @@
 from clew.derived.code_file import CodeFile
 from clew.formats.code.facts.expressions import UNKNOWN as NO_EXPRESSION
 from clew.formats.code.facts.expressions import Op
-from clew.formats.code.facts.model import CALLABLES, CLASS, Form, SiteKind
+from clew.formats.code.facts.model import CALLABLES, CLASS, MODULE, Form, SiteKind
 from clew.graph.code.aliases import Aliases
 from clew.graph.code.binding.evaluate import Evaluator
 from clew.graph.code.binding.library import PREFIX
@@ -39,7 +39,7 @@ class Meanings(Evaluator):
         if parts[0] == Op.DOTTED:
             return self._by_dots(source, parts)
         if parts[0] == Op.FIXTURE:
-            return fixture_named(self, source, source.name(parts[1]))
+            return fixture_named(self, source, source.name(parts[1]), parts[2])
         if kind == SiteKind.ARGUMENT and parts[0] == Op.MEMBER and not self._has_typed_literals(source):
             return self._field(source, parts)
         return self.refer(source.path, expression)
@@ -162,10 +162,10 @@ class MeaningsInTests(Meanings):
         takes = source.symbol(of.symbol).is_test or shape.form & Form.FIXTURE
         if is_known(found) or not takes or place >= len(shape.parameters):
             return found
-        return self.fixture_value(source, shape.parameters[place].name)
+        return self.fixture_value(source, shape.parameters[place].name, of.symbol)
 
-    def fixture_value(self, source: Source, name: str) -> Value:
-        for fixture in fixture_named(self, source, name):
+    def fixture_value(self, source: Source, name: str, asking: int) -> Value:
+        for fixture in fixture_named(self, source, name, asking):
             if isinstance(fixture, Ref):
                 form = self.shape(fixture).form
                 found = self.result_of(fixture)
@@ -175,22 +175,41 @@ class MeaningsInTests(Meanings):
         return UNKNOWN
 
 
-def fixture_named(meanings: Meanings, source: Source, name: str) -> tuple[Named, ...]:
-    """The function whose value a test gets by a name: of its file, or of the nearest `conftest.py` above it."""
+def fixture_named(meanings: Meanings, source: Source, name: str, asking: int) -> tuple[Named, ...]:
+    """The fixture whose value the function `asking` gets by a name: of its class and those above, of its file, or of
+    the nearest `conftest.py` above it. One that asks for its own name gets the next one."""
+    own = _of_class(meanings, source, name, asking)
+    if own is not None:
+        return (own,)
     folder = source.path.rpartition("/")[0]
     paths = [source.path]
     while folder:
         paths.append(f"{folder}/{_SHARED}")
         folder = folder.rpartition("/")[0]
     paths.append(_SHARED)
-    for path in paths:
+    for path in dict.fromkeys(paths):
         other = meanings.source(path) if path == source.path or meanings.has(path) else None
         if other is None:
             continue
-        own = other.fixtures.get(name)
-        if own is not None:
-            return (Ref(path, own),)
+        for number in other.fixtures.get(name, ()):
+            # A mark at the top of a class does not say for which functions it is.
+            if (other.symbol(number).parent == MODULE or asking == MODULE) and (path, number) != (source.path, asking):
+                return (Ref(path, number),)
         named = [each for each in meanings.in_file(path, name) if isinstance(each, Ref)]
-        if named and meanings.shape(named[0]).form & Form.FIXTURE:
+        if named and meanings.shape(named[0]).form & Form.FIXTURE and named[0] != Ref(source.path, asking):
             return tuple(named)
     return ()
+
+
+def _of_class(meanings: Meanings, source: Source, name: str, asking: int) -> Ref | None:
+    around = source.symbol(asking).parent if asking != MODULE else MODULE
+    while around != MODULE:
+        if source.symbol(around).kind == CLASS:
+            for above in meanings.order(Ref(source.path, around))[0]:
+                other = meanings.known_source(above.of.path)
+                for number in other.fixtures.get(name, ()):
+                    found = Ref(above.of.path, number)
+                    if other.symbol(number).parent == above.of.symbol and found != Ref(source.path, asking):
+                        return found
+        around = source.symbol(around).parent
+    return None

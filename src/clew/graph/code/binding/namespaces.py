@@ -48,7 +48,7 @@ class Source:
         self._numbers: dict[str, int] | None = None
         self._sites: dict[int, tuple[int, ...]] | None = None
         self.imported: dict[str, list[int]] | None = None
-        self._fixtures: dict[str, int] | None = None
+        self._fixtures: dict[str, list[int]] | None = None
         self._has_tests: bool | None = None
 
     def symbol(self, number: int) -> Symbol:
@@ -95,17 +95,16 @@ class Source:
         return bool(self.shape(number).form & Form.STATIC)
 
     @property
-    def fixtures(self) -> dict[str, int]:
-        """The functions whose values tests get, by the names under which they do."""
+    def fixtures(self) -> dict[str, list[int]]:
+        """The fixtures of tests, by the names under which tests get them."""
         if self._fixtures is None:
-            self._fixtures = {
-                symbol.name: number
-                for number, symbol in enumerate(self.symbols)
-                if self.shape(number).form & Form.FIXTURE
-            }
+            self._fixtures = {}
+            for number, symbol in enumerate(self.symbols):
+                if self.shape(number).form & Form.FIXTURE:
+                    self._fixtures.setdefault(symbol.name, []).append(number)
             for each in self.facts.imports:
                 if each.flags & How.LATE and each.name in self._fixtures:
-                    self._fixtures[each.alias] = self._fixtures[each.name]
+                    self._fixtures.setdefault(each.alias, []).extend(self._fixtures[each.name])
         return self._fixtures
 
     @property
