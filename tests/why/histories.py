@@ -215,6 +215,26 @@ def gone(folder: Path) -> None:
     repo.commit("Paint it", {"paint.py": "COLOUR = 'red'\n"})
 
 
+def respelled(folder: Path) -> None:
+    """Texts in another notation, a setting of another spelling, and changes that look like these and decide."""
+    repo = Repository(folder)
+    code = "def said(port, conf):\n    text = 'ship %s waits at %s' % (port.ship, port.name)\n"
+    code += "    wait = conf.HARBOUR_MOST_WAITING - port.tide\n"
+    code += "    limit = first_limit(port) - second_limit(port)\n    return text, wait, limit\n"
+    repo.commit("Say who waits\n\nThe pilot asked for it.", {"said.py": code})
+    code = code.replace(
+        "'ship %s waits at %s' % (port.ship, port.name)", "'ship {} waits at {}'.format(port.ship, port.name)"
+    )
+    repo.commit("Run an upgrade", {"said.py": code}, who=BOB)
+    code = code.replace(
+        "'ship {} waits at {}'.format(port.ship, port.name)", "f'ship {port.ship} waits at {port.name}'"
+    )
+    code = code.replace("HARBOUR_MOST_WAITING", "port_most_waiting")
+    repo.commit("Run another upgrade", {"said.py": code}, who=BOB)
+    code = code.replace("first_limit(port) - second_limit(port)", "second_limit(port) - first_limit(port)")
+    repo.commit("Turn the difference round\n\nIt was negative at neaps.", {"said.py": code}, who=BOB)
+
+
 def listed(folder: Path) -> None:
     repo = Repository(folder)
     repo.commit("Name the lights", {"lights.py": "LIGHTS = ['red', 'green']\nHEIGHT = 4\n"})
@@ -419,6 +439,7 @@ SHAPES: Mapping[str, Callable[[Path], None]] = {
     "tried again": tried_again,
     "release": released,
     "gone": gone,
+    "another spelling": respelled,
     "malformed ignore list": malformed_list,
     "uncommitted lines": uncommitted,
     "carriage returns": carriage_returns,

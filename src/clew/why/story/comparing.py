@@ -26,6 +26,7 @@ _DEFINES = (
 """Definition of a name: by a keyword, as a parameter, by an assignment, by an annotation."""
 _TYPE_SIGNS = frozenset(("[", "]", ".", "|", ",", "...", "(", ")", "&", "<", ">", "?"))
 _WORD = re.compile(r"[^\W_]+")
+_PLACES = re.compile(r"%[#0 +-]*\d*(?:\.\d+)?[sdrfi]|\{\d*(?:![rs])?(?::[^{}]*)?\}|![rs]\}")
 _PREFIXED = re.compile(r'^[a-z]{1,2}"')
 _WORDS = """
     True False None true false null undefined and or not in is if else elif for while return yield raise throw new try
@@ -108,7 +109,7 @@ def _line_by_line(
 def _same_line(
     new: Sequence[LineToken], rows: Sequence[Sequence[LineToken]], blocks: Sequence[ChangedBlock]
 ) -> tuple[str, list[int]] | None:
-    if len(new) < _FEWEST_IN_COMMON:
+    if len(new) < _FEWEST_IN_COMMON and _weight("".join(each.text for each in new)) < _TELLING:
         return None
     found = [(row, compared[0]) for row, old in enumerate(rows) if (compared := _compared(old, new, blocks))]
     return (found[0][1], [found[0][0]]) if len(found) == 1 else None
@@ -116,8 +117,8 @@ def _same_line(
 
 def _inside(block: ChangedBlock, place: int, path: str) -> tuple[str, list[int]] | None:
     """A line whose tokens are in the old lines in one place, broken in another way."""
-    wanted = [each.text for each in unformatted(tokens_of((block.new[place],), path))]
-    old = unformatted(tokens_of(block.old, path))
+    wanted = [each.text for each in _undeclared(tokens_of((block.new[place],), path))]
+    old = _undeclared(tokens_of(block.old, path))
     if len(wanted) < _FEWEST_IN_COMMON:
         return None
     texts = [each.text for each in old]
@@ -125,6 +126,11 @@ def _inside(block: ChangedBlock, place: int, path: str) -> tuple[str, list[int]]
     if len(starts) != 1:
         return None
     return "reformatted it", sorted({each.line for each in old[starts[0] : starts[0] + len(wanted)]})
+
+
+def _undeclared(tokens: Sequence[LineToken]) -> list[LineToken]:
+    """The tokens of lines without the words of declarations: one declaration may become several."""
+    return [each for each in unformatted(tokens) if each.text not in ("var", "let", "const")]
 
 
 def _moved_within(places: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock]) -> Passed | None:
@@ -170,20 +176,17 @@ def _compared(
 
 def _rewritten(old: Sequence[LineToken], new: Sequence[LineToken]) -> tuple[str, Pairs] | None:
     """A text put together in another notation: the same words in other signs, such as an f-string for `.format()`."""
-    is_text = any(each.text.startswith('f"') or each.text == "`" for each in new)
+    is_text = any(each.text.startswith('f"') or each.text in ("`", "format") for each in new)
     is_put_together = any(each.text in ("format", "%", "+") for each in old)
-    if not old or not (is_text and is_put_together):
-        return None
-    before, after = _words(old), _words(new)
-    before.subtract({"format": 1, "str": 1})
-    after.subtract({"str": 1})
-    if +before != +after:
+    if not (is_text and is_put_together) or _words(old) != _words(new):
         return None
     return "wrote its text in another notation", [(old[0], each) for each in new[:1]] + [(old[-1], new[-1])]
 
 
 def _words(tokens: Sequence[LineToken]) -> Counter[str]:
-    return Counter(word for each in tokens for word in _WORD.findall(_PREFIXED.sub('"', each.text)))
+    """The words of tokens and of the texts in them, without what only marks places in a text."""
+    texts = (_PLACES.sub(" ", _PREFIXED.sub('"', each.text)) for each in tokens if each.text not in ("format", "str"))
+    return Counter(word for text in texts for word in _WORD.findall(text))
 
 
 def _bare(tokens: Sequence[LineToken]) -> list[LineToken]:
@@ -274,9 +277,9 @@ def _is_spelling(before: str, after: str, blocks: Sequence[ChangedBlock]) -> boo
     if first[-shared:] != second[-shared:] or len("".join(first[-shared:])) < _TELLING_NAME:
         return False
     kept = re.compile(rf"\b{re.escape(before)}\b")
-    gone = sum(bool(kept.search(line)) for each in blocks for line in each.old)
-    left = sum(bool(kept.search(line)) for each in blocks for line in each.new)
-    return gone >= 1 and not left and _exchanged(blocks) >= _FEWEST_SPELLED
+    if any(kept.search(line) for each in blocks for line in each.new):
+        return False
+    return shared > 1 or _exchanged(blocks) >= _FEWEST_SPELLED
 
 
 def _exchanged(blocks: Sequence[ChangedBlock]) -> int:
