@@ -1,7 +1,7 @@
 """The service for questions about source code: who uses a symbol."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from clew.workspace.files import read_bytes
 
 if TYPE_CHECKING:
     from clew.code.cursor import CallPlace
+    from clew.code.reach import Place, ReachLimit
 
 _MOST_DEFINITIONS = 12
 _LONGEST_LINE = 160
@@ -95,6 +96,15 @@ class CodeService:
 
         with self._lock:
             return list(calls_from(self._bound(), symbol))
+
+    def reaches(
+        self, test: FiledSymbol, wanted: "Collection[Place]", check: Callable[[], None], limit: "ReachLimit"
+    ) -> bool | None:
+        """True if a test may reach one of some places, False if no way leads there, None if that is not known."""
+        from clew.code.reach import reaches
+
+        with self._lock:
+            return reaches(self._bound(), Ref(test.path, test.place), wanted, check, limit)
 
     # find_uses
 

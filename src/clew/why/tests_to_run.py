@@ -109,8 +109,7 @@ def _recorded(project: "Project", symbol: FiledSymbol) -> Iterator[TestToRun]:
 
 
 def _is_in(node: Node, symbol: FiledSymbol) -> bool:
-    line = node.get_field("line") or (node.source.line if node.source is not None else 0)
-    return symbol.line <= line <= symbol.end_line
+    return node.source is not None and symbol.line <= node.source.line <= symbol.end_line
 
 
 def _of_node(node: Node | None, reason: str, basis: str, symbol: FiledSymbol) -> Iterator[TestToRun]:

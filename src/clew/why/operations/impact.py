@@ -25,6 +25,7 @@ from clew.why.operations.changed import tests_as_lines
 from clew.why.sections.used import UsesOf, file_uses, kept_symbol, uses_of
 from clew.why.target import file_argument
 from clew.why.tests_to_run import TestsToRun, tests_to_run
+from clew.why.unreached import MANY_SITES, note_on
 from clew.why.users import User, not_seen, users
 
 if TYPE_CHECKING:
@@ -115,12 +116,16 @@ def _of_graph(call: Call, subject: Subject, limit: int) -> ImpactShown:
     found = impact(project.graph, subject, suspects(project.graph, project.store), limit=limit)
     # Documents that were never read would have to be read now, all of them.
     pages = documented(project.graph, subject) if project.kb.was_read else []
+    node = project.graph.get_node(subject.ids[0]) if len(subject.ids) == 1 else None
+    is_verified = node is not None and node.kind in (NodeKind.REQUIREMENT, NodeKind.ASSERTION) and found.proofs
+    doubt = note_on(project, node, call.check, MANY_SITES) if is_verified and node is not None else ""
     return ImpactShown(
         **{
             **{name: getattr(found, name) for name in found.__struct_fields__},
             "documented": tuple(pages[:limit]),
             "documented_total": len(pages),
-        }
+        },
+        notes=(doubt,) if doubt else (),
     )
 
 
@@ -139,7 +144,8 @@ def _of_symbol(call: Call, text: str, limit: int) -> ImpactShown:
         known_id = (target.node.id,) if target.node is not None else ()
         return _of_graph(call, Subject(target.name, target.kind, target.title, known_id), limit)
     first, last = target.symbol.line, target.symbol.end_line
-    ids = tuple(node.id for node in inquiry.nodes_here() if first <= (node.get_field("line") or 0) <= last)
+    here = ((node.id, node.source) for node in inquiry.nodes_here())
+    ids = tuple(id for id, source in here if source is not None and first <= source.line <= last)
     found = _of_graph(call, Subject(f"{target.path}::{target.symbol.qualname}", "symbol", target.title, ids), limit)
     symbol = kept_symbol(inquiry)
     if symbol is None:

@@ -13,6 +13,7 @@ from clew.trace.reports.impact import Proof, impact
 from clew.why.answer import Basis, EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry, day
 from clew.why.sections.asked import TargetCitations
+from clew.why.unreached import SITES, note_on
 from clew.workspace.paths import raw
 from clew.workspace.regular import beginning
 
@@ -29,7 +30,11 @@ def proved(inquiry: Inquiry, cited: TargetCitations) -> EvidenceSection:
     reports = Reports(inquiry)
     citations = list(by_citation(inquiry, cited, reports))
     facts = [*by_lines(inquiry, reports), *citations]
-    return section("proved_by", facts, absent="Not known: no test was found.", note=without_results(inquiry))
+    node = inquiry.target.node
+    is_verified = node is not None and node.kind in (NodeKind.REQUIREMENT, NodeKind.ASSERTION) and bool(citations)
+    doubt = note_on(inquiry.project, node, inquiry.call.check, SITES) if is_verified and node is not None else ""
+    note = " ".join(filter(None, (doubt, without_results(inquiry))))
+    return section("proved_by", facts, absent="Not known: no test was found.", note=note)
 
 
 def without_results(inquiry: Inquiry) -> str:
