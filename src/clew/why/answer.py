@@ -55,6 +55,7 @@ TITLES = {
     "what": "What it is",
     "asked_for_by": "Asked for by",
     "made_by": "Made by",
+    "asked_in": "Asked in",
     "versions": "Versions of its text",
     "decided": "Decisions and pitfalls",
     "proved_by": "Proved by",

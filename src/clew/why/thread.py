@@ -15,6 +15,7 @@ from clew.text.display import counted, one_line
 from clew.why.answer import EvidenceSection, Fact, Thread, section
 from clew.why.inquiry import Inquiry, commit_line, day, references_in
 from clew.why.sections.asked import TargetCitations, asked
+from clew.why.sections.asked_in import asked_in, asked_in_commit, recorded_decisions, recorded_in
 from clew.why.sections.decided import decided, memory_lines
 from clew.why.sections.definitions import definitions
 from clew.why.sections.dependants import dependants
@@ -80,7 +81,8 @@ def _sections(inquiry: Inquiry) -> tuple[EvidenceSection, ...]:
     begin_story(inquiry)
     _read_ahead(inquiry)
     history = made(inquiry)
-    remembered = decided(inquiry)
+    sessions = asked_in(inquiry, history)
+    remembered = decided(inquiry, recorded_decisions(inquiry, history.commits))
     with inquiry.project.context.lock.reading():
         cited = TargetCitations(inquiry)
         node = inquiry.target.node
@@ -90,6 +92,7 @@ def _sections(inquiry: Inquiry) -> tuple[EvidenceSection, ...]:
             section("what", _what(inquiry), absent="Not known.", most=4),
             asked(inquiry, cited, history.commits),
             history.made_by,
+            sessions,
             versions(inquiry),
             remembered,
             *(
@@ -229,15 +232,18 @@ def commit_sections(inquiry: Inquiry, id: str) -> tuple[EvidenceSection, ...]:
         for each in inquiry.history.naming(f"This reverts commit {id[:7]}", 5)
         if (undone := REVERTS.search(each.message)) and id.startswith(undone[1])
     ]
-    return (
+    found = (
         section("what", _commit_itself(commit), absent="Not known."),
         section("asked_for_by", cited, absent="Not known: its message names no requirement, and it touched none."),
         section(
             "made_by", [*_touched(inquiry, id), *around(inquiry, commit), *later], absent="It touched no file.", most=8
         ),
+        asked_in_commit(inquiry, commit),
+        recorded_in(inquiry, commit),
         section("proved_by", tests, absent="Not known: it touched no test."),
         pending(inquiry, requirements),
     )
+    return tuple(each for each in found if each is not None)
 
 
 def _commit_itself(commit: Commit) -> Iterator[Fact]:

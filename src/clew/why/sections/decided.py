@@ -1,7 +1,7 @@
 """Section "decisions and pitfalls": memories about the target, and whether they still hold."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clew.errors import ClewError
 from clew.memory.model import Cite, Memory, MemoryKind
@@ -14,20 +14,20 @@ _SPAN = re.compile(r"lines:(?P<path>.+)#L(?P<a>\d+)-L(?P<b>\d+)")
 _ABSENT = "Nothing was remembered about it."
 
 
-def decided(inquiry: Inquiry) -> EvidenceSection:
-    """The section. Called without the graph's lock, because changed files may have to be read for the state of a
-    citation."""
+def decided(inquiry: Inquiry, recorded: Sequence[Fact] = ()) -> EvidenceSection:
+    """The section, with decisions that commits record below the memories. Called without the graph's lock, because
+    changed files may have to be read for the state of a citation."""
     memory = inquiry.project.memory
     if not memory.exists:
-        return EvidenceSection("decided", note=_ABSENT)
+        return section("decided", recorded, absent=_ABSENT)
     try:
         if memory.doubt is not None:
-            return EvidenceSection("decided", note=f"Not shown: {memory.doubt}")
+            return section("decided", recorded, absent="", note=f"Not shown: {memory.doubt}")
         view = memory.view(inquiry.call)
         ids = view.recall.ids_at(_place(inquiry))
         states = view.recall.standing_of(view.library.get_many(ids).values())
     except ClewError as error:
-        return EvidenceSection("decided", note=f"Not known: {error.message}")
+        return section("decided", recorded, absent="", note=f"Not known: {error.message}")
     found: list[tuple[bool, bool, Fact]] = []
     for each, standing, _, _ in states:
         basis = _basis(inquiry, each)
@@ -35,7 +35,7 @@ def decided(inquiry: Inquiry) -> EvidenceSection:
             fact = _fact(each, standing, basis)
             found.append((each.kind not in _FIRST, standing != "current", fact))
     found.sort(key=lambda item: item[:2])
-    return section("decided", (fact for _, _, fact in found), absent=_ABSENT, most=5)
+    return section("decided", [*(fact for _, _, fact in found), *recorded], absent=_ABSENT, most=5)
 
 
 def _place(inquiry: Inquiry) -> str:

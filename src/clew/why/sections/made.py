@@ -14,7 +14,7 @@ from clew.errors import StoreError
 from clew.text.display import counted, one_line
 from clew.why.answer import EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry, commit_line, day, references_in
-from clew.why.story.chain import REVERTS, Chain
+from clew.why.story.chain import REVERTS, Chain, LinesAt
 from clew.why.story.line_story import MOST_LINES, LineStory, StoryTeller
 from clew.why.story.reason import body_of, reason_in, says_nothing, whole_message, words_of
 from clew.why.story.ties import CommitTies, attempts_before, ties_of
@@ -63,6 +63,9 @@ class LineOrigins(msgspec.Struct, frozen=True):
     """The authors, bots included, the one with the largest share first."""
     reason: EvidenceSection | None = None
     """The sentence that says why."""
+    decided: tuple[LinesAt, ...] = ()
+    touched: tuple[LinesAt, ...] = ()
+    """The lines where they were decided, and where they were touched last."""
 
 
 def made(inquiry: Inquiry) -> LineOrigins:
@@ -129,6 +132,8 @@ def _by_lines(inquiry: Inquiry, story: LineStory, touches: Sequence[FileTouch]) 
         reason_of(inquiry, first)
         if first is not None and not is_file and not _is_cut(inquiry, chain, first.id)
         else None,
+        chain.places,
+        story.touched,
     )
 
 

@@ -44,6 +44,15 @@ class ChainStep(msgspec.Struct, frozen=True, array_like=True):
     lines: int
 
 
+class LinesAt(msgspec.Struct, frozen=True, array_like=True):
+    """Lines as a commit had them."""
+
+    commit: str
+    path: str
+    """The path that git has, from the root of the repository."""
+    lines: tuple[int, ...]
+
+
 class Chain(msgspec.Struct, frozen=True, array_like=True):
     decided: dict[str, int]
     """Number of lines that each commit decided, largest first."""
@@ -54,6 +63,8 @@ class Chain(msgspec.Struct, frozen=True, array_like=True):
     not_committed: int
     not_followed: int = 0
     """Lines whose chain was not followed to its end."""
+    places: tuple[LinesAt, ...] = ()
+    """The lines where the commits decided them."""
 
 
 class _Group(msgspec.Struct, frozen=True):
@@ -84,6 +95,7 @@ class ChainWalk:
         waiting = deque(sorted(_groups(blamed, ()), key=lambda each: -each.weight))
         decided: Counter[str] = Counter()
         boundaries: set[str] = set()
+        places: list[LinesAt] = []
         not_followed = 0
         followed = 0
         while waiting:
@@ -99,11 +111,12 @@ class ChainWalk:
                 left -= further.weight
             if left > 0:
                 decided[group.commit] += left
+                places.append(LinesAt(group.commit, group.path, group.lines))
                 if group.is_boundary:
                     boundaries.add(group.commit)
         steps = tuple(ChainStep(commit, action, lines) for (commit, action), lines in self._steps.items())
         lost = sum(each.commit == NOT_COMMITTED for each in blamed)
-        return Chain(dict(decided.most_common()), steps, frozenset(boundaries), lost, not_followed)
+        return Chain(dict(decided.most_common()), steps, frozenset(boundaries), lost, not_followed, tuple(places))
 
     def _behind(self, group: _Group) -> Iterator[_Group]:
         """The groups with which the chain goes on, for the lines that the commit did not decide."""

@@ -16,7 +16,7 @@ import msgspec
 
 from clew.derived.history import CommitHistory
 from clew.text.hashing import content_hash
-from clew.why.story.chain import Chain, ChainWalk
+from clew.why.story.chain import Chain, ChainWalk, LinesAt
 from clew.why.story.patient import asked_once
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
@@ -42,6 +42,8 @@ class Ignored(msgspec.Struct, frozen=True):
 class LineStory(msgspec.Struct, frozen=True):
     chain: Chain
     notes: tuple[str, ...] = ()
+    touched: tuple[LinesAt, ...] = ()
+    """The lines where a commit touched them last."""
 
 
 def ignored_commits(root: Path) -> Ignored:
@@ -90,18 +92,20 @@ class StoryTeller:
             blame = ask(
                 _Blame, "lines 1", lambda: self._blamed(path, first, last, ignored.commits, without_spaces=True)
             )
-            return LineStory(_unfollowed(blame.lines), tuple(notes)) if blame is not None else None
+            if blame is None:
+                return None
+            return LineStory(_unfollowed(blame.lines), tuple(notes), _touched(blame.lines))
         blame = ask(_Blame, "blame 1", lambda: self._blamed(path, first, last, (), without_spaces=False))
         if blame is None:
             return None
-        chain = ask(Chain, "chain 1", lambda: self._followed(blame.lines, ignored))
+        chain = ask(Chain, "chain 2", lambda: self._followed(blame.lines, ignored))
         if chain is None:
             chain = _unfollowed(blame.lines)
             notes.append(
                 "These commits touched the lines last; whether they only moved or formatted them is still being looked"
                 " at. Ask again in a moment."
             )
-        return LineStory(chain, tuple(notes))
+        return LineStory(chain, tuple(notes), _touched(blame.lines))
 
     def _blamed(
         self, path: str, first: int, last: int, ignored: Sequence[str], *, without_spaces: bool
@@ -133,3 +137,11 @@ def _unfollowed(lines: tuple[BlamedLine, ...]) -> Chain:
         frozenset(each.commit for each in lines if each.is_boundary),
         sum(each.commit == NOT_COMMITTED for each in lines),
     )
+
+
+def _touched(lines: tuple[BlamedLine, ...]) -> tuple[LinesAt, ...]:
+    found: dict[tuple[str, str], list[int]] = {}
+    for each in lines:
+        if each.commit != NOT_COMMITTED:
+            found.setdefault((each.commit, each.path), []).append(each.origin)
+    return tuple(LinesAt(commit, path, tuple(numbers)) for (commit, path), numbers in found.items())

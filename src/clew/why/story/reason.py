@@ -5,6 +5,7 @@
 import re
 from collections.abc import Iterator
 
+from clew.formats.sessions.trailers import without_records
 from clew.text.display import one_line
 from clew.text.sentences import plain_spans
 
@@ -48,7 +49,7 @@ LONGEST_SENTENCE = 280
 
 def body_of(message: str) -> str:
     """The message below its subject, without trailers, ids of reverted commits, and the subject said again."""
-    subject, _, rest = message.partition("\n")
+    subject, _, rest = without_records(message).partition("\n")
     said = re.sub(r"\s*\(#\d+\)$", "", subject.strip())
     kept = (line for line in rest.split("\n") if line.strip(" \t\r*-•.") not in (said, subject.strip()))
     return _RULE.sub("", _TRAILER.sub("", "\n".join(kept))).strip()

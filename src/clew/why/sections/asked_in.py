@@ -1,0 +1,137 @@
+"""Section "asked in": the sessions with coding agents in which the lines were asked for, and the words of the prompt.
+
+Decisions that commits record in trailers are read here as well; they are shown with those that were remembered.
+"""
+
+# Implements: REQ-d00784, REQ-d00785
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from clew.derived.history import Commit
+from clew.formats.sessions import trailers
+from clew.memory.texts.scrub import scrub
+from clew.text.display import counted, one_line
+from clew.why.answer import EvidenceSection, Fact, section
+from clew.why.inquiry import Inquiry, day
+from clew.why.sections.made import LineOrigins, commits_of
+from clew.why.story.reason import words_of
+from clew.why.story.sessions import FoundSession, SessionRecords
+
+LONGEST_WORDS = 400
+_LONGEST_DECISION = 300
+_MOST_FACTS = 5
+_MOST_DECISIONS = 5
+_MOST_DECIDING = 3
+
+
+def asked_in(inquiry: Inquiry, origins: LineOrigins) -> EvidenceSection | None:
+    """The section; None where the repository holds no record of any session, and these commits name none."""
+    places = [*origins.decided, *origins.touched]
+    if not places:
+        return None
+    records = SessionRecords(inquiry.root, inquiry.seconds)
+    commits = commits_of(inquiry, list(dict.fromkeys(each.commit for each in places)))
+    deciding = {each.commit for each in origins.decided}
+    decided = records.with_words(records.behind(origins.decided, commits), _MOST_FACTS)
+    touched = records.behind(origins.touched, commits)
+    later = [each for each in touched if each.commit not in deciding] if deciding else touched
+    if not decided and not touched and not records.kinds:
+        return None
+    later = records.with_words(later, _MOST_FACTS)
+    total = sum(len(each.lines) for each in origins.touched)
+    facts = [
+        *_facts(inquiry, decided, commits, 0, since=""),
+        *_facts(inquiry, later, commits, total, since="since then " if deciding else ""),
+    ]
+    return section("asked_in", facts, absent=_absent(records), note=_note(touched, total), most=_MOST_FACTS)
+
+
+def asked_in_commit(inquiry: Inquiry, commit: Commit) -> EvidenceSection | None:
+    records = SessionRecords(inquiry.root, inquiry.seconds)
+    found = records.with_words(records.of_commit(commit), _MOST_FACTS)
+    if not found and not records.kinds:
+        return None
+    facts = _facts(inquiry, found, {commit.id: commit}, 0, since="")
+    return section("asked_in", facts, absent=_absent(records), most=_MOST_FACTS)
+
+
+def recorded_decisions(inquiry: Inquiry, commits: Sequence[Commit]) -> list[Fact]:
+    """Rejected alternatives, limits and warnings that the deciding commits record."""
+    return _decisions(inquiry, commits[:_MOST_DECIDING]) if commits and inquiry.target.first else []
+
+
+def _decisions(inquiry: Inquiry, commits: Sequence[Commit]) -> list[Fact]:
+    records = SessionRecords(inquiry.root, inquiry.seconds)
+    facts: list[Fact] = []
+    for id, message in records.decisions_on(commits).items():
+        newer = _newer(inquiry, message)
+        for each in trailers.decisions_in(message):
+            why = f", because {_shown(each.why, _LONGEST_DECISION)}" if each.why else ""
+            said = f"{each.kind}: {_shown(each.text, _LONGEST_DECISION)}{why}{newer}"
+            facts.append(Fact(said, "recorded", id[:12]))
+    return facts
+
+
+def recorded_in(inquiry: Inquiry, commit: Commit) -> EvidenceSection | None:
+    """The decisions that one commit records; None where it records none."""
+    facts = _decisions(inquiry, [commit])
+    return section("decided", facts, absent="", most=_MOST_DECISIONS) if facts else None
+
+
+def _newer(inquiry: Inquiry, message: str) -> str:
+    """The words on a later record that replaces the one in this message."""
+    for id in trailers.record_ids_in(message):
+        for later in inquiry.history.naming(f"Supersedes: {id}", 1) if id else ():
+            return f" (superseded by {later.id[:12]})"
+    return ""
+
+
+def _facts(
+    inquiry: Inquiry, found: Sequence[FoundSession], commits: Mapping[str, Commit], total: int, *, since: str
+) -> Iterator[Fact]:
+    for each in found:
+        share = f"{len(each.lines)} of {counted(total, 'line')}: " if total > 1 and each.lines else ""
+        text = f"{since}{share}{_who(each, commits.get(each.commit))}{_words(inquiry, each, commits.get(each.commit))}"
+        yield Fact(f"{text} Known from {each.source}.", "recorded", each.commit[:12])
+
+
+def _who(found: FoundSession, commit: Commit | None) -> str:
+    session = found.session
+    author = one_line(commit.author, 60) if commit is not None else ""
+    on = session.date or (day(commit.time) if commit is not None else "")
+    if session.by_person:
+        return f"{session.person.partition('<')[0].strip() or 'a person'} without an agent, {on}."
+    agent = session.agent or "an agent that is not named"
+    model = f" ({session.model})" if session.model and session.model != agent else ""
+    person = one_line((session.person or author).partition("<")[0], 60)
+    id = f", session {session.id}" if session.id and session.id not in found.source else ""
+    return f"{agent}{model} with {person or 'nobody named'}, {on}{id}."
+
+
+def _words(inquiry: Inquiry, found: FoundSession, commit: Commit | None) -> str:
+    """The prompt that has most words in common with the commit and the target; of equals the last."""
+    prompts = found.session.prompts
+    if not prompts:
+        return "" if found.session.by_person else " Its words are not kept here."
+    about = words_of(f"{commit.message[:2_000] if commit is not None else ''} {inquiry.target.name}")
+    place = max(range(len(prompts)), key=lambda at: (len(about & words_of(prompts[at])), at))
+    which = f" (prompt {place + 1} of {len(prompts)})" if len(prompts) > 1 else ""
+    return f' Asked{which}: "{_shown(prompts[place], LONGEST_WORDS)}"'
+
+
+def _shown(text: str, longest: int) -> str:
+    """A text of somebody on one line, without secrets."""
+    return one_line(scrub(text).text, longest)
+
+
+def _absent(records: SessionRecords) -> str:
+    places = ", ".join((*records.kinds, "trailers of messages"))
+    return f"Not known: no session is recorded for it (looked in {places})."
+
+
+def _note(touched: Sequence[FoundSession], total: int) -> str:
+    """The number of lines that a record attributes to an agent."""
+    agents = {line for each in touched for line in each.lines if not each.session.by_person}
+    if total < 2 or not agents:
+        return ""
+    return f"{len(agents):,} of {counted(total, 'line')} belong to a session or a commit with an agent."
