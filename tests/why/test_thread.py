@@ -95,10 +95,14 @@ def test_citations_are_inherited_from_function_file_and_package(servers: Servers
 def test_context_keeps_its_budget_and_begins_with_obligations(servers: Servers, project: Path) -> None:
     data, text, is_error = servers.why(project, "src/warn.py::warn", tool="context")
     assert not is_error
-    assert estimate_tokens(text) <= 1_500
+    assert estimate_tokens(text) <= 900
     names = [each["name"] for each in data["sections"]]
     assert (names[0], names[-1]) == ("asked_for_by", "excerpt")
-    assert names.index("decided") < names.index("tested_by") < names.index("excerpt")
+    assert names.index("reason") < names.index("tested_by") < names.index("excerpt")
+    # What was not found is one line, and the text has the numbers of its lines.
+    assert all(each["facts"] for each in data["sections"])
+    assert data["notes"][-1].startswith("Nothing found for: used by, decisions and pitfalls")
+    assert data["sections"][-1]["facts"][0]["text"].startswith("5 ")
 
 
 # Verifies: REQ-d00364-A, REQ-d00364-B

@@ -1,9 +1,9 @@
-"""The same thread packed for somebody who is about to edit: obligations first, then decisions, proofs and dependants,
-then the text itself, as much as fits."""
+"""The same thread packed for somebody who is about to edit: what must stay true, its users and tests, decisions, then
+the text itself, as much as fits. What was not found is one line."""
 
 # Implements: REQ-d00365
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -14,9 +14,13 @@ from clew.why.inquiry import Inquiry
 from clew.why.thread import thread_of
 
 _ORDER = (
-    *("definitions", "asked_for_by", "decided", "open_changes", "used_by", "tested_by", "proved_by", "depends_on_it"),
-    *("what", "made_by"),
+    *("definitions", "asked_for_by", "reason", "used_by", "tested_by", "proved_by", "depends_on_it", "decided"),
+    *("open_changes", "what", "made_by"),
 )
+_SILENT = frozenset({"what", "made_by", "reason"})
+"""Sections whose absence tells nothing to somebody who edits."""
+_TEXT_SHARE = 0.4
+"""Share of the answer that the text may take at least."""
 _LONGEST_EXCERPT = 60
 _INDENT = 1
 """Tokens that the beginning of a line of an excerpt takes."""
@@ -28,15 +32,25 @@ def packed(call: Call, asked_for: str, max_tokens: int) -> Thread:
     whole = thread_of(inquiry)
     by_name = {each.name: each for each in whole.sections}
     ordered = [by_name[name] for name in _ORDER if name in by_name]
-    empty = msgspec.structs.replace(whole, sections=())
+    absent = [TITLES[each.name].lower() for each in ordered if not each.facts and each.name not in _SILENT]
+    notes = (*whole.notes, f"Nothing found for: {', '.join(absent)}.") if absent else whole.notes
+    empty = msgspec.structs.replace(whole, sections=(), notes=notes)
     left = max_tokens - estimate_tokens(as_text(empty))
+    excerpt = list(_excerpt(inquiry))
+    reserved = sum(_fitting(each, round(left * _TEXT_SHARE))[1] for each in excerpt)
+    left -= reserved
     kept: list[EvidenceSection] = []
     cut = False
-    for each in [*ordered, *_excerpt(inquiry)]:
+    for each in (each for each in ordered if each.facts):
         fitting, cost = _fitting(each, left)
         left -= cost
         cut |= len(fitting.facts) < len(each.facts)
-        if fitting.facts or (fitting.note and cost):
+        if fitting.facts:
+            kept.append(fitting)
+    for each in excerpt:
+        fitting, _ = _fitting(each, left + reserved)
+        cut |= len(fitting.facts) < len(each.facts)
+        if fitting.facts:
             kept.append(fitting)
     return msgspec.structs.replace(empty, sections=tuple(kept), truncated=cut)
 
@@ -67,7 +81,13 @@ def _excerpt(inquiry: Inquiry) -> Iterator[EvidenceSection]:
     end = min(last, first + _LONGEST_EXCERPT - 1)
     pieces = [(start, min(start + 9, end)) for start in range(first, end + 1, 10)]
     facts = tuple(
-        Fact("\n".join(inquiry.text.lines[start - 1 : stop]), "recorded", f"{inquiry.target.path}:{start}")
+        Fact(_numbered(inquiry.text.lines, start, stop), "recorded", f"{inquiry.target.path}:{start}")
         for start, stop in pieces
     )
     yield EvidenceSection(EXCERPT, facts)
+
+
+def _numbered(lines: Sequence[str], first: int, last: int) -> str:
+    """Lines with their numbers, so that an edit can name them."""
+    width = len(str(last))
+    return "\n".join(f"{number:>{width}} {lines[number - 1]}".rstrip() for number in range(first, last + 1))

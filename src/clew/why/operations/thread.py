@@ -75,12 +75,12 @@ class ShowContext(
     example={"target": "REQ-d00001"},
 ):
     """Knowledge for an edit: requirements to keep, decisions, tests to run, what depends on the target, then its text,
-    packed into max_tokens (default 1,500). For the commits behind it call `why`."""
+    packed into max_tokens (default 900). For the commits behind it call `why`."""
 
     target: TargetName
     max_tokens: Annotated[
-        int, Meta(ge=400, le=20_000, description="Size at most; default 1,500"), Option(metavar="N")
-    ] = 1_500
+        int, Meta(ge=400, le=20_000, description="Size at most; default 900"), Option(metavar="N")
+    ] = 900
 
     def run(self, call: Call) -> Thread:
         from clew.why.context import packed
