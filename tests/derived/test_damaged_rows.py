@@ -170,6 +170,20 @@ def test_a_commit_is_not_left_out_of_a_search_by_time_because_its_time_is_damage
 
 
 # Verifies: REQ-d00645-B
+def test_changes_of_a_commit_that_are_gone_are_missed(tmp_path: Path) -> None:
+    with closing(CommitHistory(tmp_path)) as history:
+        history.plan("c1", ["c1"], [])
+        changes = (PathChange("A", "a.py"), PathChange("A", "b.py"), PathChange("M", "b.py"))
+        history.put([CommitRecord("c1", (), 7, "A", "a@example.com", "Begin", changes)], ["c1", "c0"])
+        assert [each.path for each in history.touched_by("c1")] == ["a.py", "b.py"]
+        assert history.touched_by("c2") == []
+        change(tmp_path / "history.db", "DELETE FROM changes WHERE path = (SELECT max(path) FROM changes)")
+        with pytest.raises(StoreCorrupt, match="is damaged"):
+            history.touched_by("c1")
+        assert history.state().head is None
+
+
+# Verifies: REQ-d00645-B
 def test_what_git_said_is_asked_again_where_a_byte_of_it_changed(tmp_path: Path) -> None:
     with closing(CommitHistory(tmp_path)) as history:
         history.keep({"a": 1}, "about")

@@ -17,6 +17,7 @@ import msgspec
 from clew.derived.file import DerivedFile, FileSchema
 from clew.derived.sealed import checksum, sealed, unsealed
 from clew.store.sqlite.connections import SqliteConnection
+from clew.store.sqlite.faults import damaged
 from clew.text.hashing import content_hash
 from clew.workspace.git.history import CommitRecord, PathChange
 
@@ -37,7 +38,7 @@ _STATEMENTS = (
     "CREATE TABLE marks (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     """CREATE TABLE commits (
         number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, is_read INTEGER NOT NULL DEFAULT 0, time INTEGER,
-        author TEXT, email TEXT, message TEXT, parents TEXT, checked INTEGER
+        author TEXT, email TEXT, message TEXT, parents TEXT, changed INTEGER, checked INTEGER
     )""",
     "CREATE INDEX unread_commits ON commits (number) WHERE is_read = 0",
     "CREATE TABLE paths (number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE)",
@@ -49,9 +50,10 @@ _STATEMENTS = (
     "CREATE INDEX changes_by_old_name ON changes (old) WHERE old IS NOT NULL",
     "CREATE TABLE kept (key TEXT PRIMARY KEY, made INTEGER NOT NULL, value BLOB NOT NULL) WITHOUT ROWID",
 )
-"""`checked` is the checksum of what a row says, with ids and paths in the place of numbers."""
-SCHEMA = FileSchema("The history of the files", 2, _STATEMENTS, "it is read again")
-_COMMIT = "commits.number, id, time, author, email, message, parents, commits.checked"
+"""`changed` is the number of paths that a commit changed, `checked` the checksum of what a row says, with ids and paths
+in the place of numbers."""
+SCHEMA = FileSchema("The history of the files", 3, _STATEMENTS, "it is read again")
+_COMMIT = "commits.number, id, time, author, email, message, parents, changed, commits.checked"
 
 
 class Commit(msgspec.Struct, frozen=True):
@@ -101,6 +103,11 @@ class CommitHistory:
 
     def close(self) -> None:
         self._file.close()
+
+    @property
+    def opening(self) -> object:
+        """Another one whenever the file was opened again: what was asked before may be gone from it."""
+        return self._file.opening
 
     # Filling it
 
@@ -153,7 +160,8 @@ class CommitHistory:
             paths = _numbers(connection, "SELECT path, number FROM paths WHERE path IN ({})", names)
             commits = _numbers(connection, "SELECT id, number FROM commits WHERE id IN ({})", asked)
             update = (
-                "UPDATE commits SET is_read=1, time=?, author=?, email=?, message=?, parents=?, checked=? WHERE id=?"
+                "UPDATE commits SET is_read=1, time=?, author=?, email=?, message=?, parents=?, changed=?, checked=? "
+                "WHERE id=?"
             )
             connection.executemany(update, [_row(each) for each in records])
             connection.executemany(
@@ -222,14 +230,22 @@ class CommitHistory:
         return found
 
     def touched_by(self, id: str) -> list[PathChange]:
+        """The paths that a commit changed. As many as the commit says: a damaged index leaves rows out."""
+        one = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 AND id = ?"  # noqa: S608
         query = """
-            SELECT changes.status, paths.path, earlier.path, changes.checked FROM commits
-            JOIN changes ON changes.commit_number = commits.number JOIN paths ON paths.number = changes.path
-            LEFT JOIN paths AS earlier ON earlier.number = changes.old
-            WHERE commits.id = ? ORDER BY paths.path
+            SELECT changes.status, paths.path, earlier.path, changes.checked FROM changes
+            JOIN paths ON paths.number = changes.path LEFT JOIN paths AS earlier ON earlier.number = changes.old
+            WHERE changes.commit_number = ? ORDER BY paths.path
             """
         with self._file.reading_latest() as connection:
-            return [self._change(id, *row) for row in connection.execute(query, (id,))]
+            commit = connection.execute(one, (id,)).fetchone()
+            if commit is None:
+                return []
+            number = self._commit(commit).number
+            found = [self._change(id, *row) for row in connection.execute(query, (number,))]
+            if len(found) != commit[-2]:
+                raise damaged(self._file.path, "changes of a commit are missing")
+            return found
 
     def naming(self, text: str, limit: int) -> list[Commit]:
         """The newest commits whose message holds a text."""
@@ -347,13 +363,13 @@ class CommitHistory:
         rows = connection.execute(query, (path, before, limit)).fetchall()
         found = []
         for row in rows:
-            change = self._change(row[1], *row[8:])
-            found.append(FileTouch(self._commit(row[:8]), change.status, change.path, change.old))
+            change = self._change(row[1], *row[9:])
+            found.append(FileTouch(self._commit(row[:9]), change.status, change.path, change.old))
         return found
 
     def _commit(self, row: Sequence[Any]) -> Commit:
         number, *said = row
-        ((id, at, author, email, message, parents),) = self._file.checked([tuple(said)])
+        ((id, at, author, email, message, parents, _),) = self._file.checked([tuple(said)])
         return Commit(number, id, at, author, email, message, tuple(parents.split()))
 
     def _change(self, id: str, status: str, path: str, old: str | None, expected: int) -> PathChange:
@@ -372,7 +388,8 @@ def _settle(connection: SqliteConnection, numbers: dict[str, int]) -> None:
 
 def _row(record: CommitRecord) -> tuple[object, ...]:
     parents = " ".join(record.parents)
-    said = record.time, record.author, record.email, record.message, parents
+    changed = len({change.path for change in record.changes})
+    said = record.time, record.author, record.email, record.message, parents, changed
     return *said, checksum(record.id, *said), record.id
 
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from clew.derived.code_file import STUBS
+from clew.derived.code_file import STUBS, CodeFile
 from clew.derived.history import Commit, CommitHistory
 from clew.derived.history_reader import DEADLINE_SECONDS, HistoryProgress
+from clew.errors import StoreCorrupt
 from clew.formats.code.outline import Symbol, holds_code
 from clew.graph.code.region import CodeRegion
 from clew.graph.model import Node, NodeKind
@@ -47,6 +48,16 @@ class Inquiry:
         text = Target(asked=asked, kind="text", name=asked) if is_text else None
         self.target = text or find_target(call, asked, self._until)
         self.notes: list[str] = []
+        self._opened: list[tuple[CommitHistory | CodeFile, object]] = []
+        """The derived files that were read as far as there was time, each with its opening then."""
+
+    # Implements: REQ-d00645-C
+    def demand_same_files(self) -> None:
+        """StoreCorrupt, after which the call is repeated, where a file was made again since: parts of the answer may
+        have found nothing in the empty one."""
+        for file, opening in self._opened:
+            if file.opening is not opening:
+                raise StoreCorrupt("A derived file was made again.", hint="Ask again.", data={"derived": True})
 
     @property
     def left(self) -> float:
@@ -72,6 +83,7 @@ class Inquiry:
     def readiness(self) -> HistoryProgress:
         """The history, read as far as there was time."""
         found = self.project.history.ensure(self.left)
+        self._opened.append((self.history, self.history.opening))
         self.notes += found.notes
         return found
 
@@ -83,6 +95,7 @@ class Inquiry:
     def code(self) -> CodeRegion:
         """The outlines of source files, read as far as there was time."""
         self.notes += self.project.code.ensure(self.left)
+        self._opened.append((self.project.code.file, self.project.code.file.opening))
         return self.project.symbols
 
     @cached_property

@@ -61,6 +61,7 @@ def thread_of(inquiry: Inquiry) -> Thread:
         sections = past_sections(inquiry)
     else:
         sections = _sections(inquiry)
+    inquiry.demand_same_files()
     if target.others:
         inquiry.notes.append(f"Others have this name too: {', '.join(target.others)}.")
     notes = tuple(dict.fromkeys(inquiry.notes))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.derived.history import Commit
+from clew.errors import Unavailable
 from clew.formats.code.facts.model import CLASS
 from clew.formats.code.outline import decoded, outline_of
 from clew.why.story.chain import REVERTS, reverted_by
@@ -17,6 +18,7 @@ from clew.why.story.changelog import ReleaseNote, entries_added, entries_naming,
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 from clew.workspace.git.difference import FileDifference, differences
+from clew.workspace.git.history import PathChange
 
 if TYPE_CHECKING:
     from clew.why.inquiry import Inquiry
@@ -51,7 +53,7 @@ def ties_of(inquiry: "Inquiry", commit: Commit, numbers: Sequence[str]) -> Commi
     tags = git.answer(
         inquiry.root, "for-each-ref", "--count=1", "--sort=-creatordate", "--format=%(objectname)", "refs/tags"
     )
-    about = (inquiry.readiness.head or "", (tags or b"").decode(), commit.id, ",".join(numbers), "ties 2")
+    about = (inquiry.readiness.head or "", (tags or b"").decode(), commit.id, ",".join(numbers), "ties 3")
     known = inquiry.history.kept(CommitTies, *about)
     if known is None:
         known = _found(inquiry, commit, numbers)
@@ -60,7 +62,7 @@ def ties_of(inquiry: "Inquiry", commit: Commit, numbers: Sequence[str]) -> Commi
 
 
 def _found(inquiry: "Inquiry", commit: Commit, numbers: Sequence[str]) -> CommitTies:
-    changes = inquiry.history.touched_by(commit.id) or []
+    changes = inquiry.history.touched_by(commit.id) or _changes_in_git(inquiry, commit.id)
     paths = [each.path for each in changes if each.status != "D"][:_MOST_TOUCHED]
     tests = [path for path in paths if inquiry.project.uses.tests.holds(path)]
     notes = [path for path in paths if is_changelog(path)]
@@ -80,6 +82,15 @@ def _found(inquiry: "Inquiry", commit: Commit, numbers: Sequence[str]) -> Commit
         tests=tuple(_tests(inquiry, commit, [each for each in compared if each.path in tests]))[:_MOST_TESTS],
         documents=tuple(documents[:3]),
     )
+
+
+# Implements: REQ-d00645-B
+def _changes_in_git(inquiry: "Inquiry", id: str) -> Sequence[PathChange]:
+    """The changes of a commit that the kept history does not hold yet: what is found without them would be kept."""
+    try:
+        return [each for record in git_history.commits(inquiry.root, [id], compares=False) for each in record.changes]
+    except Unavailable:
+        return ()
 
 
 def release_of(root: Path, id: str, seconds: int) -> str:
