@@ -50,7 +50,7 @@ DEFINED = {
         "}\n"
         "pub async fn make<'a>(x: &'a str) -> Result<(), E> {\n"
         "}\n",
-        "Bell Tone Quiet Bell@4 Bell.ring make",
+        "Bell Bell.size Tone Quiet Bell.ring make",
     ),
     "Bell.java": (
         "package a.b;\n"

@@ -17,11 +17,11 @@ from clew.formats.code.languages import FAMILIES, Family, family_for
 
 __all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "holds_code", "outline_of", "reading_of"]
 
-OUTLINE_VERSION = 11
+OUTLINE_VERSION = 12
 _PYTHON = (".py", ".pyi")
-TREES = frozenset({"go", "java"})
+TREES = frozenset({"go", "java", "rust"})
 """Families of languages that are read by a grammar of the same name."""
-MODULE_FILE = "go.mod"
+MODULE_FILE, CRATE_FILE = "go.mod", "Cargo.toml"
 SCRIPTS = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
 _LONGEST_HEAD = 200
 _LONGEST_ROW = 2_000
@@ -55,6 +55,10 @@ def reading_of(text: str, path: str) -> Reading:
         from clew.formats.code.go.reader import read_module
 
         return read_module(text)
+    if path == CRATE_FILE or path.endswith(f"/{CRATE_FILE}"):
+        from clew.formats.code.rust.reader import read_package
+
+        return read_package(text)
     name = _grammar_of(path, family)
     return Reading(_scanned(text, path, family), Facts()) if not name else _of_tree(text, path, name, family)
 

@@ -1,6 +1,5 @@
 """Classes: their bases, the values of their type parameters, and their members."""
 
-import posixpath
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -187,22 +186,32 @@ class Classes(Namespaces):
         number = members.get(STATIC + name) if is_static else None
         if number is None:
             number = members.get(name)
-        if number is None and name.endswith(CALLED):
-            name = name.removesuffix(CALLED)
-            number = members.get(name)
+        plain = name.removesuffix(CALLED)
+        field = members.get(plain) if number is None and plain != name else None
+        if field is not None and source.symbol(field).kind == METHOD:
+            number = field
         if number is not None:
             return Ref(of.path, number)
-        if source.rules is None or not source.rules.spread or source.symbol(of.symbol).parent >= 0:
-            return None
-        return self._spread_member(source, source.symbol(of.symbol).name, name)
+        if source.rules is not None and source.rules.spread and source.symbol(of.symbol).parent < 0:
+            found = self._spread_member(source, source.symbol(of.symbol).name, plain)
+            if found is not None:
+                return found
+        return Ref(of.path, field) if field is not None else None
 
     def _spread_member(self, source: Source, of: str, name: str) -> Ref | None:
         """A method of a type that stands in another file of its package."""
-        key = (posixpath.dirname(source.path), of, name)
+        key = (source.path, of, name)
         if key not in self._spread:
-            around = source.rules.around(source.path, self) if source.rules is not None else ()
-            found = (each for each in self.file.named(f"{of}.{name}") if each.qualname == f"{of}.{name}")
-            self._spread[key] = next((Ref(each.path, each.place) for each in found if each.path in around), None)
+            self._spread[key] = None
+            rules = source.rules
+            for each in self.file.named(f"{of}.{name}"):
+                ref = Ref(each.path, each.place)
+                if each.parent >= 0 or rules is None or not rules.extends(source.path, each.path):
+                    continue
+                owner = self.owner_of(ref)
+                if owner is not None and owner.path == source.path:
+                    self._spread[key] = ref
+                    break
         return self._spread[key]
 
     def owner_of(self, ref: Ref) -> Ref | None:
@@ -212,7 +221,7 @@ class Classes(Namespaces):
         if symbol.parent >= 0:
             owner = Ref(ref.path, symbol.parent)
             return owner if self.is_class(owner) else None
-        if source.rules is None or not source.rules.spread or symbol.kind != METHOD:
+        if source.rules is None or not source.rules.spread or "." not in symbol.qualname:
             return None
         name = symbol.qualname.partition(".")[0]
         named = (each for path in source.rules.around(ref.path, self) for each in self.in_file(path, name))

@@ -6,7 +6,7 @@ from typing import TypeVar
 from clew.derived.code_file import CodeFile
 from clew.formats.code.facts.expressions import UNKNOWN as NO_EXPRESSION
 from clew.formats.code.facts.expressions import Op
-from clew.formats.code.facts.model import CALLABLES, CLASS, MEMBER, METHOD, PROPERTY, Form
+from clew.formats.code.facts.model import CALLABLES, CALLED, CLASS, MEMBER, METHOD, PROPERTY, Form
 from clew.graph.code.aliases import Aliases
 from clew.graph.code.binding.calls import Calls
 from clew.graph.code.binding.classes import Member, substitute
@@ -128,7 +128,7 @@ class Evaluator(Calls):
             found: list[Named] = []
             for value in self.with_bounds(self.value(path, parts[1])):
                 if isinstance(value, ModuleValue):
-                    found += self.named(value.paths, source.name(parts[2]), source)
+                    found += self.named(value.paths, source.name(parts[2]).removesuffix(CALLED), source)
                 elif isinstance(value, Outside):
                     found += self.of_library(f"{value.name}.{source.name(parts[2])}")
                 elif isinstance(value, RecordValue):
@@ -212,6 +212,7 @@ class Evaluator(Calls):
         """The values of a member of a value."""
         if isinstance(value, ModuleValue):
             source = self.source(value.paths[0]) if value.paths else None
+            name = name.removesuffix(CALLED)
             anywhere = source or self.known_source(PREFIX + "builtins")
             return joined(*(self.definition(each) for each in self.named(value.paths, name, anywhere))) or UNKNOWN
         if isinstance(value, Outside):

@@ -44,6 +44,9 @@ class GoRules:
         is_test = path.endswith(_TESTS)
         return tuple(each for each in found if each.endswith(_ENDING) and (is_test or not each.endswith(_TESTS)))
 
+    def extends(self, path: str, other: str) -> bool:
+        return posixpath.dirname(path) == posixpath.dirname(other)
+
     def order(self, class_: object, bases: Sequence[Sequence[object]]) -> tuple[object, ...]:
         """The type, then what it embeds, the nearest first."""
         found: dict[object, None] = {class_: None}

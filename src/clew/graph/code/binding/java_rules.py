@@ -34,6 +34,9 @@ class JavaRules:
         package = files.package_of(path)
         return _of_java(files.in_package(package, self.name)) if package else (path,)
 
+    def extends(self, path: str, other: str) -> bool:
+        return path == other
+
     def order(self, class_: object, bases: Sequence[Sequence[object]]) -> tuple[object, ...]:
         """The class, then each of those above it with all that is above that."""
         return tuple(dict.fromkeys((class_, *(each for above in bases for each in above))))

@@ -403,6 +403,7 @@ _SAME = {
     "collections.abc": "typing",
     "concurrent.futures.thread": "concurrent.futures",
     "types": "",
+    "std::collections": "?rust",
 }
 _OTHER_NAMES = {
     "typing.List": "builtins.list",

@@ -52,6 +52,9 @@ class PythonRules:
     def around(self, path: str, files: Files) -> Module:
         return (path,)
 
+    def extends(self, path: str, other: str) -> bool:
+        return path == other
+
     def order(self, class_: object, bases: Sequence[Sequence[object]]) -> tuple[object, ...]:
         """The C3 order; if there is none, the classes in the order in which they are met."""
         lists = [list(each) for each in bases if each]

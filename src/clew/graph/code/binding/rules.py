@@ -79,6 +79,10 @@ class LanguageRules(Protocol):
         """The files whose top-level names a file sees without an import, the file itself included."""
         ...
 
+    def extends(self, path: str, other: str) -> bool:
+        """Whether a type of one file may have methods in another, where methods may stand apart from their type."""
+        ...
+
     def order(self, class_: object, bases: Sequence[Sequence[object]]) -> tuple[object, ...]:
         """A class and all its bases in the order in which a member is looked for; `bases` has the orders of the direct
         bases."""

@@ -51,6 +51,9 @@ class ScriptRules:
     def around(self, path: str, files: Files) -> Module:
         return (path,)
 
+    def extends(self, path: str, other: str) -> bool:
+        return path == other
+
     def order(self, class_: object, bases: Sequence[Sequence[object]]) -> tuple[object, ...]:
         """The class, then each of those above it with all that is above that."""
         return tuple(dict.fromkeys((class_, *(each for above in bases for each in above))))

@@ -1,0 +1,1 @@
+"""The reader for Rust, by the grammar of tree-sitter."""
