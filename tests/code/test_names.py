@@ -165,6 +165,15 @@ def test_names_in_texts_that_are_looked_up_are_uses(tmp_path: Path) -> None:
     assert uses(tmp_path, {}, "Horn.toot") == ["tests/test_horn.py:7", "tests/test_horn.py:8"]
 
 
+# Verifies: REQ-d00741-C
+def test_what_a_function_gathers_by_names_are_the_fields_of_a_class(tmp_path: Path) -> None:
+    text = (
+        "from typing import TypedDict, Unpack\nclass How(TypedDict):\n    loud: bool\n"
+        "def blow(name, **how: Unpack[How]): ...\ndef other(**how): ...\nblow('x', loud=True)\nother(loud=True)\n"
+    )
+    assert uses(tmp_path, {"horn.py": text}, "How.loud") == ["horn.py:6"]
+
+
 # Verifies: REQ-d00741-D
 def test_a_test_replaces_several_names_of_a_module_at_once(tmp_path: Path) -> None:
     files = {

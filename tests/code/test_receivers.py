@@ -120,6 +120,11 @@ SHAPES = {
     "the key of an order": "def go(bells: list[Bell]):\n    return sorted(bells, key=lambda bell: bell.ring())\n",
     "the key of an order in place": "def go(bells: list[Bell]):\n    bells.sort(key=lambda bell: bell.ring())\n",
     "a filter": "def go(bells: list[Bell]):\n    return filter(lambda bell: bell.ring(), bells)\n",
+    "a function that tells types apart": (
+        "from typing import TypeGuard\ndef is_bell(x) -> TypeGuard[Bell]: ...\n"
+        "def go(x):\n    if is_bell(x):\n        x.ring()\n"
+    ),
+    "a function that tells no type": "def is_old(x): ...\ndef go(x: Bell):\n    if is_old(x):\n        x.ring()\n",
     "the branch of this platform": (
         "import sys\nif sys.platform == 'none':\n    Made = Gong\nelse:\n    Made = Bell\nMade().ring()\n"
     ),

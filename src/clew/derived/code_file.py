@@ -108,6 +108,13 @@ class CodeFile:
         self._file.close()
 
     @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+        path = self._file.path
+        parts = (path, path.with_name(f"{path.name}-wal"))
+        return sum(part.stat().st_size for part in parts if part.exists())
+
+    @property
     def opening(self) -> object:
         """Another one whenever the file was rebuilt."""
         self._file.keep_up()

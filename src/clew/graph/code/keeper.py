@@ -13,6 +13,7 @@ from clew.formats.code.languages import source_patterns
 from clew.formats.code.outline import CRATE_FILE, MODULE_FILE, decoded, reading_of
 from clew.formats.code.script_config import PATTERNS
 from clew.graph.code.aliases import Aliases
+from clew.text.display import counted
 from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, read_bytes
 from clew.workspace.find import Selection
@@ -25,9 +26,13 @@ DEADLINE_SECONDS = 2.0
 """The time that an answer waits for the first reading."""
 LARGEST_FILE = 1_000_000
 """Larger source files are made by programs, as a rule."""
+LARGEST_INDEX = 1_000_000_000
+"""Bytes of the records of all files, about those of a hundred thousand files; the files beyond are left out."""
 _OFTEN_MADE = frozenset({"build", "coverage", "env", "out", "target"})
 """Folders that tools make, as a rule; what git keeps in one of them was written by somebody."""
 _READER = "source"
+_LEFT_OUT = "left out"
+"""In place of the hash of a file that the index has no room for."""
 _AT_ONCE = 200
 _MANY_FILES = 2_000
 """A look at fewer files takes a small part of the time of an answer."""
@@ -42,11 +47,16 @@ class CodeKeeper(Keeper):
     failure = "Source files could not be read"
     expected = (ClewError, OSError)
 
-    def __init__(self, root: Path, folder: Callable[[], Path], max_file_bytes: int) -> None:
+    def __init__(
+        self, root: Path, folder: Callable[[], Path], max_file_bytes: int, largest_index: int = LARGEST_INDEX
+    ) -> None:
         super().__init__()
         self._root = root
         self._folder = folder
         self._limit = min(max_file_bytes, LARGEST_FILE)
+        self._largest_index = largest_index
+        self._left_out: set[str] = set()
+        """Files that the index has no room for."""
         self._follower = Follower(root, {}, max_file_bytes=self._limit)
         self._opening = threading.Lock()
         self._file: CodeFile | None = None
@@ -97,7 +107,7 @@ class CodeKeeper(Keeper):
             some = islice(concerned(), _MOST_CONCERNED)
             if self._follower.are_as_noted((path, _READER) for path in some):
                 self.begin(self._look)
-                return ()
+                return self._limits()
         return self.ensure()
 
     def _look(self) -> None:
@@ -124,7 +134,7 @@ class CodeKeeper(Keeper):
         try:
             self.cannot_keep = False
             if self._catch_up():
-                return ()
+                return self._limits()
         except StoreError as error:
             self.cannot_keep = True
             return (f"The outlines of source files cannot be kept: {error.message}",)
@@ -133,12 +143,22 @@ class CodeKeeper(Keeper):
         run = self.begin(self._read_all)
         if run is not None and not self.wait(run, self._monotonic() + seconds):
             return (self._unfinished(),)
-        return ()
+        return self._limits()
 
     def close(self, seconds: float | None = None) -> None:
         super().close(seconds)
         if self._file is not None:
             self._file.close()
+
+    def _limits(self) -> tuple[str, ...]:
+        """A note if the index is as large as it may be."""
+        if not self._left_out:
+            return ()
+        size = f"{self._largest_index / 1e6:,.0f} MB"
+        return (
+            f"The index of source files has reached its limit of {size}: {counted(len(self._left_out), 'file')} "
+            "could not be read into it, and nothing in them is found. Leave folders out with .gitignore.",
+        )
 
     def _unfinished(self) -> str:
         _, files = self.file.count()
@@ -167,10 +187,16 @@ class CodeKeeper(Keeper):
 
     def _read(self, changes: Changes) -> None:
         keys, gone = list(changes.entries), [path for path, _ in changes.gone]
+        self._left_out.difference_update(gone)
         for start in range(0, len(keys), _AT_ONCE):
             if self.is_closing:
                 return
+            if self.file.size > self._largest_index:
+                rest, keys[start:] = keys[start:], []
+                keys += [key for key in rest if key not in changes.new and key[0] not in self._left_out]
+                self._leave_out([key for key in rest if key in changes.new or key[0] in self._left_out], changes)
             read = list(self._outlines(keys[start : start + _AT_ONCE], changes))
+            self._left_out.difference_update(file.path for file, _ in read)
             self.file.put(read, gone if start == 0 else ())
             self._follower.note(
                 {(file.path, _READER): FileState(file.size, file.mtime_ns, file.content_hash) for file, _ in read}
@@ -180,6 +206,13 @@ class CodeKeeper(Keeper):
         if not keys and gone:
             self.file.put((), gone)
         self._follower.forget(changes.gone)
+
+    def _leave_out(self, keys: list[Key], changes: Changes) -> None:
+        """Follow new files that there is no room for, so that they are not looked at again before they change."""
+        self._left_out.update(path for path, _ in keys)
+        self._follower.note(
+            {key: FileState.at_reading(changes.entries[key], _LEFT_OUT, changes.looked_ns) for key in keys}
+        )
 
     def _outlines(self, keys: list[Key], changes: Changes) -> Iterator[tuple[SourceFile, Reading]]:
         for key in keys:

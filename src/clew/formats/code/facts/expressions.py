@@ -29,7 +29,7 @@ expressions of a file are one, so that an answer is found once.
 | COLLECTION | n e* | a container of a type that is built in, and what it holds: elements, keys and values, positions |
 | NUMBER | k | the literal number, in subscripts and positions |
 | FUNCTION | e e* | a function without a name: what it returns, then the declared types of its parameters |
-| NARROWED | e e | the first where it is a value of the type that the second is or holds |
+| NARROWED | e e k | the first where it is of the type that the second is or holds; 1 if only a function may tell it |
 | DOTTED | n | what a literal names with dots from the root of the project |
 | FIXTURE | n s | what a test framework gives for the name of a parameter of a function s; -1 where a text names it |
 | OPERATION | e n e | what an operator gives: the left side, the method that stands for it, the right side |

@@ -19,6 +19,8 @@ _DOTTED = re.compile(
     r"[A-Za-z_]\w{0,99}:[A-Za-z_]\w{0,99}"
 )
 _LONGEST_DOTTED = 200
+_TELLING = re.compile(r"_{0,2}(?:is|has)_?[A-Za-z]")
+"""Names of functions that may tell types apart."""
 _REPLACING = frozenset({"patch", "setattr", "delattr"})
 _REPLACING_MEMBER = frozenset({"object", "setattr", "delattr", "spy", "stub_method", "multiple"})
 _MEMBER_BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr"})
@@ -159,6 +161,8 @@ class Expressions:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 2 and not node.keywords:
             if node.func.id == "isinstance":
                 return self._narrowed(node.args[0], self.visit(node.args[0]), self.visit(node.args[1])), {}
+        elif isinstance(node, ast.Call) and len(node.args) == 1 and _TELLING.match(_last_name(node.func)):
+            return self._told(node), {}
         elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.Eq):
             left = node.left
             if (
@@ -171,6 +175,16 @@ class Expressions:
                 return self._narrowed(left.args[0], value, type_), {}
         self.visit(node)
         return {}, {}
+
+    def _told(self, node: ast.Call) -> Flow:
+        """What a function that tells types apart says about its argument."""
+        told = self.visit(node)
+        key = self.quiet(node.args[0]) if told else None
+        if key is None:
+            return {}
+        value = self.flow.get(key, key)
+        known = isinstance(value, int) and value
+        return {key: self.writer.expression(Op.NARROWED, int(value), told, 1)} if known else {}
 
     def _narrowed(self, node: ast.expr, value: int, type_: int) -> Flow:
         if isinstance(node, ast.NamedExpr):
@@ -293,9 +307,11 @@ class Expressions:
     def _keywords(self, node: ast.Call, name: str, callee: int, items: int) -> None:
         """Read keyword arguments. `items` are what a key is asked about."""
         makes = name[:1].isupper() or (name[:1] == "_" and name[1:2].isupper()) or self._is_class(callee)
+        # What a function gathers by names may be declared as the fields of a class.
+        of = self.writer.instance(callee) if makes else callee
         for keyword in node.keywords:
-            if keyword.arg is not None and makes and callee:
-                field = self.writer.member(self.writer.instance(callee), keyword.arg)
+            if keyword.arg is not None and callee:
+                field = self.writer.member(of, keyword.arg)
                 self.site(keyword.arg, keyword, SiteKind.ARGUMENT, field)
             self.lambda_takes = items if keyword.arg == "key" and isinstance(keyword.value, ast.Lambda) else UNKNOWN
             self.visit(keyword.value)
@@ -651,6 +667,10 @@ class Expressions:
         if kind != ANNOTATION and isinstance(tree.body, ast.Name | ast.Attribute):
             return self.visit(tree.body, kind)
         return self.annotation(tree.body)
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
 
 
 def relative(module: str, path: str, level: int) -> str:

@@ -29,6 +29,8 @@ from clew.graph.code.binding.types import (
 Substitution = Mapping[str, Value]
 _TYPE_VARIABLES = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
 _MOST_ABOVE = 200
+_DEEPEST_ABOVE = 40
+"""Classes above each other whose order is found in one go."""
 
 
 class Ancestor(NamedTuple):
@@ -64,6 +66,7 @@ class Classes(Namespaces):
         raise NotImplementedError
 
     def start_classes(self) -> None:
+        self._ordering = 0
         self._orders: dict[Ref, tuple[tuple[Ancestor, ...], bool]] = {}
         self._parameters: dict[Ref, tuple[str, ...]] = {}
         self._bases: dict[Ref, tuple[tuple[Value, ...], bool]] = {}
@@ -90,9 +93,9 @@ class Classes(Namespaces):
         value = source.expression(source.shape(ref.symbol).value)
         if value[0] != Op.CALL:
             return False
-        return self._last_name(source, value[1]) in _TYPE_VARIABLES
+        return self.last_name(source, value[1]) in _TYPE_VARIABLES
 
-    def _last_name(self, source: Source, number: int) -> str:
+    def last_name(self, source: Source, number: int) -> str:
         parts = source.expression(number)
         if parts[0] == Op.GLOBAL:
             return source.name(parts[1])
@@ -114,7 +117,7 @@ class Classes(Namespaces):
                 if parts[0] != Op.SUBSCRIPT:
                     continue
                 names = [name for each in parts[2:] for name in self._parameters_in(of.path, each)]
-                into = generic if self._last_name(source, parts[1]) in ("Generic", "Protocol") else found
+                into = generic if self.last_name(source, parts[1]) in ("Generic", "Protocol") else found
                 into.update(dict.fromkeys(names))
             known = self._parameters[of] = tuple(generic or found)
         return known
@@ -130,6 +133,16 @@ class Classes(Namespaces):
         known = self._orders.get(of)
         if known is not None:
             return known
+        if self._ordering > _DEEPEST_ABOVE:
+            # Nobody writes such a chain, but a program may.
+            return (Ancestor(of, ()),), True
+        self._ordering += 1
+        try:
+            return self._ordered(of)
+        finally:
+            self._ordering -= 1
+
+    def _ordered(self, of: Ref) -> tuple[tuple[Ancestor, ...], bool]:
         own = tuple((TypeParameter(name),) for name in self.type_parameters(of))
         itself = Ancestor(of, own)
         # A class that is above itself is none: whoever asks meanwhile sees it alone.

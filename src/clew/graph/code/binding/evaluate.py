@@ -493,7 +493,11 @@ class Evaluator(Calls):
 
     def _narrowed(self, source: Source, parts: tuple[int, ...]) -> Value:
         before = self.value(source.path, parts[1])
-        wanted = list(self._classes_in(self.value(source.path, parts[2])))
+        told = self.value(source.path, parts[2])
+        if len(parts) > 3:
+            # Most functions give a truth that tells no type.
+            told = tuple(each for each in told if self.argument_of(each, "Predicate") is not None)
+        wanted = list(self._classes_in(told))
         if not wanted or any(not isinstance(each, Class) for each in wanted):
             return before if not wanted else joined(before, UNKNOWN)
         found: list[Value] = []

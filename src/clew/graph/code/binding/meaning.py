@@ -1,5 +1,7 @@
 """Sites of names: which definitions each of them means, and which say nothing."""
 
+from collections.abc import Iterator
+
 from clew.derived.code_file import CodeFile
 from clew.formats.code.facts.expressions import UNKNOWN as NO_EXPRESSION
 from clew.formats.code.facts.expressions import Op
@@ -11,10 +13,12 @@ from clew.graph.code.binding.namespaces import STATIC, Named, Source
 from clew.graph.code.binding.types import (
     UNKNOWN,
     Class,
+    Function,
     Instance,
     ModuleValue,
     Outside,
     Ref,
+    Type,
     TypeParameter,
     Unknown,
     Value,
@@ -71,14 +75,28 @@ class Meanings(Evaluator):
         return found
 
     def _field(self, source: Source, parts: tuple[int, ...]) -> tuple[Named, ...]:
-        """The field that an argument of a constructor is given to."""
+        """The field that an argument of a constructor is given to, or of what a function gathers by names."""
         maker = source.expression(parts[1])
+        if maker[0] != Op.INSTANCE:
+            values = self.value(source.path, parts[1])
+            return tuple(each for value in values for each in self._gathered(value, source.name(parts[2])))
         found: list[Named] = []
         for value in self.value(source.path, maker[1]):
             if isinstance(value, Class) and self._is_record(value.of):
                 members = self.member(Instance(value.of), source.name(parts[2])).members
                 found += [each.ref for each in members if not self._is_callable(each.ref)]
         return tuple(found)
+
+    def _gathered(self, value: Type, name: str) -> Iterator[Named]:
+        """The field of the class whose fields are the names that a function gathers."""
+        parameters = self.shape(value.of).parameters if isinstance(value, Function) else ()
+        if not isinstance(value, Function) or not parameters or parameters[-1].gathers != 2:
+            return
+        source = self.known_source(value.of.path)
+        written = source.expression(parameters[-1].type)
+        if written[0] == Op.SUBSCRIPT and self.last_name(source, written[1]) == "Unpack":
+            for each in self.as_type(value.of.path, parameters[-1].type):
+                yield from (member.ref for member in self.member(each, name).members)
 
     def _is_callable(self, ref: Ref) -> bool:
         return self.known_source(ref.path).symbol(ref.symbol).kind in CALLABLES

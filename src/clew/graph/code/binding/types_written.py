@@ -70,7 +70,7 @@ class TypesWritten(Classes):
         if shape.type_defaults:
             return self._aliased(ref, (), depth)
         parts = source.expression(value)
-        if parts[0] == Op.CALL and len(parts) > 3 and self._last_name(source, parts[1]) == "NewType":
+        if parts[0] == Op.CALL and len(parts) > 3 and self.last_name(source, parts[1]) == "NewType":
             return self._type(ref.path, parts[3], depth + 1)
         return self.as_type(ref.path, value)
 
@@ -130,7 +130,10 @@ class TypesWritten(Classes):
             taken = source.expression(given[0]) if given else (Op.UNKNOWN,)
             types = taken[2:] if taken[0] == Op.COLLECTION else ()
             return (Anonymous(returns, tuple(self._type(source.path, each, depth + 1) for each in types)),)
-        if own in ("Any", "Literal", "TypeGuard", "TypeIs", "LiteralString"):
+        if own in ("TypeGuard", "TypeIs"):
+            told = tuple(self._type(source.path, each, depth + 1) for each in given[:1])
+            return tuple(Instance(each, told) for each in self.of_library("typing.Predicate") if isinstance(each, Ref))
+        if own in ("Any", "Literal", "LiteralString"):
             return UNKNOWN
         if own == "Self":
             return (TypeParameter("Self"),)
