@@ -53,8 +53,8 @@ def test_changed_code_is_listed_with_its_users_and_the_tests_to_run(clew: Clew, 
     edit(project, "bells/ring.py", "return _clapper(times)", "return _clapper(times + 1)")
     data = changed(clew, project)
     assert names(data) == [("changed", "bells/ring.py::LIMIT"), ("changed", "bells/ring.py::ring")]
-    assert data["symbols"][1]["used_by"] == ["bells/tower.py:1", "bells/tower.py:6", "tests/test_ring.py:1"]
-    assert data["symbols"][1]["uses"] == 4
+    assert data["symbols"][1]["used_by"] == ["bells/tower.py:6", "tests/test_ring.py:6"]
+    assert data["symbols"][1]["uses"] == 2
     (test,) = data["tests"]["tests"]
     assert (test["name"], test["line"], test["reason"], test["of"]) == ("TestRing.test_rings", 5, "uses it", "ring")
     command = "python -m pytest tests/test_ring.py::TestRing::test_rings"

@@ -52,7 +52,7 @@ def test_a_source_file_that_cites_nothing_is_told_with_what_is_not_known_of_it(c
         "src/bell.ts": "export function ring() {}\n",
         "src/House.vue": '<script>\nimport { ring } from "./bell";\n</script>\n',
         "src/main.ts": 'import { ring } from "@/bell";\n',
-        "bell.go": "package p\nfunc Ring() int {\n\treturn 1\n}\n",
+        "Bell.cs": "class Bell {\n  int Ring() {\n    return 1;\n  }\n}\n",
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -60,5 +60,5 @@ def test_a_source_file_that_cites_nothing_is_told_with_what_is_not_known_of_it(c
     done = clew(tmp_path, "impact", "src/bell.ts")
     assert "src/House.vue  imports src/bell.ts  src/House.vue:2\n" in done.stdout
     assert "note: Not resolved, and may mean it: '@/bell' in src/main.ts:1" in done.stdout
-    data = json.loads(clew(tmp_path, "impact", "bell.go", "--json").stdout)
+    data = json.loads(clew(tmp_path, "impact", "Bell.cs", "--json").stdout)
     assert (data["used_by"], data["notes"]) == ([], ["Imports are not read in this language."])

@@ -148,7 +148,7 @@ def test_a_word_in_a_text_is_no_test_and_no_use(servers: Servers, project: Path)
     data = answer(servers, project, "quiet")
     assert "tests/test_other.py" not in str(data["sections"])
     assert facts(data, "used_by") == facts(data, "tested_by") == []
-    assert "1 file with the name 'quiet' were looked through" in section(data, "used_by")["note"]
+    assert "no use was found outside of tests, in 1 file with the name 'quiet'" in section(data, "used_by")["note"]
 
 
 # Verifies: REQ-d00780-A

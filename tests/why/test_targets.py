@@ -220,7 +220,7 @@ SCRIPTS = {
     "tool/jsconfig.json": '{"compilerOptions": {"baseUrl": "code"}}\n',
     "tool/code/hammer.js": "export function strike() {}\n",
     "tool/main.js": 'import { strike } from "hammer";\nimport { ring } from "~/lib/bell";\nimport "react";\n',
-    "go/bell.go": "package p\nfunc Ring() int {\n\treturn 1\n}\n",
+    "Bell.cs": "class Bell {\n  int Ring() {\n    return 1;\n  }\n}\n",
 }
 
 
@@ -285,7 +285,7 @@ def test_imports_that_lead_nowhere_are_told_where_they_may_mean_the_target(serve
     # Names that begin so are known to their own package only.
     said = told(sections(servers, scripts, "packages/gate/src/bolt.ts")["used_by"])
     assert "packages/yard/index.ts imports" not in said
-    assert "Imports are not read in this language." in told(sections(servers, scripts, "go/bell.go")["used_by"])
+    assert "Imports are not read in this language." in told(sections(servers, scripts, "Bell.cs")["used_by"])
 
 
 # Verifies: REQ-d00363-D

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from clew.derived.code_file import FiledSymbol
-from clew.formats.code.facts.model import CALLABLES, CLASS, MODULE, Symbol
+from clew.formats.code.facts.model import CALLABLES, CLASS, MODULE, SiteKind, Symbol
 from clew.formats.code.outline import decoded, holds_code, reading_of
 from clew.why.tests_to_run import TestsToRun
 from clew.workspace.git import api as git
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _MOST_FILES = 300
 _MOST_PLACES = 3
+_IMPORTS = frozenset({SiteKind.IMPORT, SiteKind.REEXPORT, SiteKind.EXPORT})
 
 
 class ChangedSymbol(msgspec.Struct, frozen=True):
@@ -37,7 +38,7 @@ class ChangedSymbol(msgspec.Struct, frozen=True):
     """For something that was removed, its former line."""
     head: str
     uses: int = 0
-    """Uses outside of its own lines; of something that was removed, imports that still name it."""
+    """Uses outside of its own lines, without imports; of something that was removed, imports that still name it."""
     used_by: tuple[str, ...] = ()
     """The nearest of them, as PATH:LINE."""
 
@@ -173,7 +174,7 @@ def _using(project: "Project", symbol: FiledSymbol, check: Callable[[], None]) -
     return [
         f"{use.path}:{use.line}"
         for use in uses
-        if use.path != symbol.path or not symbol.line <= use.line <= symbol.end_line
+        if use.kind not in _IMPORTS and (use.path != symbol.path or not symbol.line <= use.line <= symbol.end_line)
     ]
 
 

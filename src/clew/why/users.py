@@ -43,10 +43,10 @@ def users(project: "Project", path: str, farthest: int = FARTHEST) -> Iterator[U
             yield User(name, step.own.removeprefix(PREFIX), tests, walk.depth)
 
 
-def not_seen(code: CodeRegion, path: str) -> str:
+def not_seen(code: CodeRegion, path: str, *, is_bound: bool) -> str:
     """A sentence about the imports of a file that could not be read; empty if all could."""
     family = family_for(path)
-    if family is not None and family.blocks and family.name not in READ:
+    if not is_bound and family is not None and family.blocks and family.name not in READ:
         return "Imports are not read in this language."
     unresolved = code.unresolved(path)
     if not unresolved:

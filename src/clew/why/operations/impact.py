@@ -167,8 +167,7 @@ def _of_symbol(call: Call, text: str, limit: int) -> ImpactShown:
 def _limits(symbol: FiledSymbol, found: UsesOf) -> Iterator[str]:
     if not found.real and not found.imports:
         yield (
-            f"No use outside of tests was found: {counted(found.uses.files, 'file')} with the name '{symbol.name}' "
-            "were looked through."
+            f"No use outside of tests was found in {counted(found.uses.files, 'file')} with the name '{symbol.name}'."
         )
     if found.uses.one_of:
         yield f"{counted(len(found.uses.one_of), 'place')} may use this or another definition of the name."
@@ -178,7 +177,7 @@ def _with_file(call: Call, found: ImpactShown, path: str, limit: int, notes: tup
     project = call.project
     using = list(users(project, path))
     inquiry = Inquiry(call, f"file:{path}")
-    left_out = not_seen(project.symbols, path)
+    left_out = not_seen(project.symbols, path, is_bound=inquiry.has_rules(path))
     uses, left = file_uses(inquiry, path) if inquiry.has_rules(path) else ({}, "")
     first = [min(names.values(), key=lambda use: use.line) for names in uses.values()]
     symbols = [each for each in project.code.file.symbols_of(path) if each.parent == MODULE]

@@ -21,7 +21,7 @@ def dependants(inquiry: Inquiry) -> EvidenceSection:
     path = inquiry.target.path
     if path is not None and inquiry.target.node is None:
         facts += importing(inquiry)
-        note = not_seen(inquiry.code, path)
+        note = not_seen(inquiry.code, path, is_bound=False)
     return section("depends_on_it", facts, absent="Not known: nothing that uses it was found.", note=note, most=8)
 
 

@@ -81,7 +81,7 @@ def _note(found: FoundTests) -> str:
     if found.callers:
         parts.append("No test uses it itself; these test what calls it.")
     elif not found.tests and not found.run_by_all:
-        parts.append(f"{counted(found.looked_at, 'file')} with the name were looked through.")
+        parts.append(f"Looked through {counted(found.looked_at, 'file')} with the name.")
     if found.is_cut:
         parts.append("More were not looked for.")
     return " ".join(parts)

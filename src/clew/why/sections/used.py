@@ -47,7 +47,7 @@ def used_by(inquiry: Inquiry) -> EvidenceSection:
             facts += named(inquiry, {fact.place for fact in facts})
         elif inquiry.has_rules(path):
             facts, note = _of_file(inquiry, path, facts)
-    limits = not_seen(inquiry.code, path)
+    limits = not_seen(inquiry.code, path, is_bound=inquiry.has_rules(path))
     return section("used_by", facts, absent=absent, note=" ".join(filter(None, (note, limits))), most=MOST)
 
 
@@ -64,8 +64,8 @@ def _of_symbol(inquiry: Inquiry, symbol: FiledSymbol) -> tuple[list[Fact], str, 
     facts += [_left_out(use) for use in found.real[MOST:]]
     facts += [Fact(f"{use.path} imports {symbol.name}", _basis(use), f"{use.path}:{use.line}") for use in found.imports]
     absent = (
-        f"Not known: no use was found outside of tests. {counted(found.uses.files, 'file')} with the name "
-        f"'{symbol.name}' were looked through; uses that are made while the program runs are not seen."
+        f"Not known: no use was found outside of tests, in {counted(found.uses.files, 'file')} with the name "
+        f"'{symbol.name}'; uses that are made while the program runs are not seen."
     )
     return facts, absent, _note(found)
 
