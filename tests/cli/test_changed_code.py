@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.why.histories import Repository
 
-from clew.why.test_commands import NamedTest, commands_for
+from clew.why.changes.test_commands import NamedTest, commands_for
 
 Clew = Callable[..., Any]
 

@@ -11,8 +11,8 @@ from clew.text.display import counted
 from clew.text.terminal import coloured, note
 from clew.trace.reports.changed import ChangedImpact, ChangeReport, as_markdown, changed, others_changed, with_impact
 from clew.trace.reports.suspect import suspects
-from clew.why.changed_code import ChangedSymbol, shown_changes, symbol_changes
-from clew.why.tests_to_run import TestsToRun, tests_to_run
+from clew.why.changes.changed_code import ChangedSymbol, shown_changes, symbol_changes
+from clew.why.changes.tests_to_run import TestsToRun, tests_to_run
 
 _CHANGES = {"added": "green", "changed": "yellow", "moved": "cyan", "removed": "red"}
 _SECONDS = 10.0

@@ -20,12 +20,12 @@ from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver, Subject, subject_of
 from clew.trace.reports.impact import Affected, Impact, documented, impact
 from clew.trace.reports.suspect import suspects
+from clew.why.changes.tests_to_run import TestsToRun, tests_to_run
+from clew.why.changes.unreached import MANY_SITES, note_on
 from clew.why.inquiry import Inquiry
 from clew.why.operations.changed import tests_as_lines
 from clew.why.sections.used import UsesOf, file_uses, kept_symbol, uses_of
 from clew.why.target import file_argument
-from clew.why.tests_to_run import TestsToRun, tests_to_run
-from clew.why.unreached import MANY_SITES, note_on
 from clew.why.users import User, not_seen, users
 
 if TYPE_CHECKING:

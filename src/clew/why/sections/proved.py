@@ -11,9 +11,9 @@ from clew.text.display import counted, one_line
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import Proof, impact
 from clew.why.answer import Basis, EvidenceSection, Fact, section
+from clew.why.changes.unreached import SITES, note_on
 from clew.why.inquiry import Inquiry, day
 from clew.why.sections.asked import TargetCitations
-from clew.why.unreached import SITES, note_on
 from clew.workspace.paths import raw
 from clew.workspace.regular import beginning
 

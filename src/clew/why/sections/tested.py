@@ -10,8 +10,8 @@ from clew.derived.code_file import FiledSymbol
 from clew.formats.code.facts.model import MODULE
 from clew.text.display import counted
 from clew.why.answer import Basis, EvidenceSection, Fact, section
+from clew.why.changes.reaching import FoundTests, tests_reaching
 from clew.why.inquiry import Inquiry
-from clew.why.reaching import FoundTests, tests_reaching
 from clew.why.sections.asked import TargetCitations
 from clew.why.sections.proved import (
     Reports,

@@ -187,7 +187,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     """All of one file that questions about its code need."""
 
     rules: str = ""
-    """The language's rules for modules and members, by their name (`graph/code/binding/rules.py`)."""
+    """The language's rules for modules and members, by their name (`graph/code/languages/rules.py`)."""
     package: str = ""
     """The package that the file says it belongs to."""
     names: tuple[str, ...] = ()

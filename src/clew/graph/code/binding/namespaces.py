@@ -8,9 +8,9 @@ from clew.formats.code.facts.expressions import Expression
 from clew.formats.code.facts.model import CALLED, METHOD, MODULE, SITE_SIZE, WHOLE, Form, How, Imported, Shape, Symbol
 from clew.graph.code.aliases import Aliases
 from clew.graph.code.binding.library import PREFIX, described, library_module, other_name
-from clew.graph.code.binding.rules import LanguageRules, Module
-from clew.graph.code.binding.rules_of import rules_of
 from clew.graph.code.binding.types import ModuleValue, Outside, Ref
+from clew.graph.code.languages.rules import LanguageRules, Module
+from clew.graph.code.languages.rules_of import rules_of
 
 STATIC = "static "
 """The beginning of the name of a member of the class itself, where its instances have one of the same name."""

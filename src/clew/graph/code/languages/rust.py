@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Sequence
 
 from clew.formats.code.facts.model import Imported
-from clew.graph.code.binding.rules import Files, Module
+from clew.graph.code.languages.rules import Files, Module
 
 _ENDING = ".rs"
 _ROOTS = ("lib.rs", "main.rs")

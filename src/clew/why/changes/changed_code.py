@@ -15,7 +15,7 @@ import msgspec
 from clew.derived.code_file import FiledSymbol
 from clew.formats.code.facts.model import CALLABLES, CLASS, MODULE, SiteKind, Symbol
 from clew.formats.code.outline import decoded, holds_code, reading_of
-from clew.why.tests_to_run import TestsToRun
+from clew.why.changes.tests_to_run import TestsToRun
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 

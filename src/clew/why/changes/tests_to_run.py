@@ -16,8 +16,8 @@ from clew.derived.code_file import FiledSymbol
 from clew.graph.model import Node, NodeKind
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import impact
-from clew.why.reaching import tests_reaching
-from clew.why.test_commands import NamedTest, commands_for, has_runner
+from clew.why.changes.reaching import tests_reaching
+from clew.why.changes.test_commands import NamedTest, commands_for, has_runner
 
 if TYPE_CHECKING:
     from clew.project import Project

@@ -1,11 +1,11 @@
 """The rules of each language, by their name in facts."""
 
-from clew.graph.code.binding.go_rules import GoRules
-from clew.graph.code.binding.java_rules import JavaRules
-from clew.graph.code.binding.python_rules import PythonRules
-from clew.graph.code.binding.rules import LanguageRules
-from clew.graph.code.binding.rust_rules import RustRules
-from clew.graph.code.binding.script_rules import ScriptRules
+from clew.graph.code.languages.go import GoRules
+from clew.graph.code.languages.java import JavaRules
+from clew.graph.code.languages.python import PythonRules
+from clew.graph.code.languages.rules import LanguageRules
+from clew.graph.code.languages.rust import RustRules
+from clew.graph.code.languages.script import ScriptRules
 
 _RULES: dict[str, LanguageRules] = {
     rules.name: rules for rules in (PythonRules(), ScriptRules(), GoRules(), JavaRules(), RustRules())

@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Iterator, Sequence
 
 from clew.formats.code.facts.model import How, Imported
-from clew.graph.code.binding.rules import Files, Module
+from clew.graph.code.languages.rules import Files, Module
 
 _ROOTS = ("src", "lib", "python")
 """Folders that a project imports from, besides its own and those above the file."""
