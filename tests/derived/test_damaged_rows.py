@@ -184,6 +184,30 @@ def test_changes_of_a_commit_that_are_gone_are_missed(tmp_path: Path) -> None:
 
 
 # Verifies: REQ-d00645-B
+def test_a_path_is_not_left_out_because_pages_of_an_index_are_swapped(tmp_path: Path) -> None:
+    file, paths = tmp_path / "history.db", [f"src/some/where/in/the/project/{name:04}.py" for name in range(600)]
+    with closing(CommitHistory(tmp_path)) as history:
+        history.plan("c1", ["c1"], [])
+        history.put(
+            [CommitRecord("c1", (), 7, "A", "a@b", "Begin", tuple(PathChange("A", each) for each in paths))], ["c1"]
+        )
+    change(file, "PRAGMA journal_mode = DELETE")
+    whole, size, raised = file.read_bytes(), 4096, 0
+    pages = len(whole) // size
+    for one in range(3, pages - 1):
+        content = bytearray(whole)
+        here, there = one * size, (one + 1) * size
+        content[here : here + size], content[there : there + size] = whole[there : there + size], whole[here:there]
+        file.write_bytes(content)
+        with closing(CommitHistory(tmp_path)) as history:
+            try:
+                assert [each for each in paths[::20] if not history.of_path(each)] == [], one
+            except StoreCorrupt:
+                raised += 1
+    assert 0 < raised < pages
+
+
+# Verifies: REQ-d00645-B
 def test_what_git_said_is_asked_again_where_a_byte_of_it_changed(tmp_path: Path) -> None:
     with closing(CommitHistory(tmp_path)) as history:
         history.keep({"a": 1}, "about")

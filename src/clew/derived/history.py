@@ -199,7 +199,17 @@ class CommitHistory:
     def of_path(self, path: str, limit: int = 100) -> list[FileTouch]:
         """The commits that touched a file, newest first, also under the names that it had before."""
         with self._file.reading_latest() as connection:
-            return list(self._touches(connection, path, limit))
+            found = list(self._touches(connection, path, limit))
+            if not found and self._is_left_out(connection, path):
+                raise damaged(self._file.path, "what is there of a path is not found")
+            return found
+
+    # Implements: REQ-d00645-B
+    def _is_left_out(self, connection: SqliteConnection, path: str) -> bool:
+        """True if a path is there without the index, and the file is damaged: two pages of an index in each other's
+        place lead to nothing, and to no error."""
+        there = connection.execute("SELECT 1 FROM paths WHERE +path = ?", (path,)).fetchone()
+        return there is not None and connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",)
 
     def renamed_to(self, path: str) -> FileTouch | None:
         """The last commit that gave a file of this name another one."""
