@@ -27,6 +27,7 @@ from clew.why.sections.tested import tested_by
 from clew.why.sections.used import used_by
 from clew.why.sections.versions import versions
 from clew.why.story.chain import REVERTS
+from clew.why.story.sessions import SessionRecords
 
 if TYPE_CHECKING:
     from clew.formats.code.comments import Comment
@@ -82,8 +83,9 @@ def _sections(inquiry: Inquiry) -> tuple[EvidenceSection, ...]:
     begin_story(inquiry)
     _read_ahead(inquiry)
     history = made(inquiry)
-    sessions = asked_in(inquiry, history)
-    remembered = decided(inquiry, recorded_decisions(inquiry, history.commits))
+    records = SessionRecords(inquiry.root, inquiry.seconds)
+    sessions = asked_in(inquiry, history, records)
+    remembered = decided(inquiry, recorded_decisions(inquiry, history.commits, records))
     with inquiry.project.context.lock.reading():
         cited = TargetCitations(inquiry)
         node = inquiry.target.node
@@ -224,6 +226,7 @@ def commit_sections(inquiry: Inquiry, id: str) -> tuple[EvidenceSection, ...]:
     _ = inquiry.readiness
     commit = commits_of(inquiry, [id])[id]
     paths = _paths(inquiry, id)
+    records = SessionRecords(inquiry.root, inquiry.seconds)
     with inquiry.project.context.lock.reading():
         cited = list(_cited(inquiry, commit, paths))
         tests = list(_tests(inquiry, paths))
@@ -239,8 +242,8 @@ def commit_sections(inquiry: Inquiry, id: str) -> tuple[EvidenceSection, ...]:
         section(
             "made_by", [*_touched(inquiry, id), *around(inquiry, commit), *later], absent="It touched no file.", most=8
         ),
-        asked_in_commit(inquiry, commit),
-        recorded_in(inquiry, commit),
+        asked_in_commit(inquiry, commit, records),
+        recorded_in(inquiry, commit, records),
         section("proved_by", tests, absent="Not known: it touched no test."),
         pending(inquiry, requirements),
     )

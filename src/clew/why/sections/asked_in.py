@@ -14,54 +14,60 @@ from clew.text.display import counted, one_line
 from clew.why.answer import EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry, day
 from clew.why.sections.made import LineOrigins, commits_of
+from clew.why.story.chain import LinesAt
 from clew.why.story.reason import words_of
-from clew.why.story.sessions import FoundSession, SessionRecords
+from clew.why.story.sessions import FoundSession, SessionRecords, joined
 
 LONGEST_WORDS = 400
 _LONGEST_DECISION = 300
 _MOST_FACTS = 5
+_MOST_LATER = 2
 _MOST_DECISIONS = 5
 _MOST_DECIDING = 3
 
 
-def asked_in(inquiry: Inquiry, origins: LineOrigins) -> EvidenceSection | None:
+def asked_in(inquiry: Inquiry, origins: LineOrigins, records: SessionRecords) -> EvidenceSection | None:
     """The section; None where the repository holds no record of any session, and these commits name none."""
-    places = [*origins.decided, *origins.touched]
+    places = list(dict.fromkeys([*origins.decided, *origins.touched]))
     if not places:
         return None
-    records = SessionRecords(inquiry.root, inquiry.seconds)
     commits = commits_of(inquiry, list(dict.fromkeys(each.commit for each in places)))
-    deciding = {each.commit for each in origins.decided}
-    decided = records.with_words(records.behind(origins.decided, commits), _MOST_FACTS)
-    touched = records.behind(origins.touched, commits)
-    later = [each for each in touched if each.commit not in deciding] if deciding else touched
-    if not decided and not touched and not records.kinds:
+    found = records.behind(places, commits)
+    if not found and not records.kinds:
         return None
-    later = records.with_words(later, _MOST_FACTS)
+    deciding = {each.commit for each in origins.decided}
     total = sum(len(each.lines) for each in origins.touched)
-    facts = [
-        *_facts(inquiry, decided, commits, 0, since=""),
-        *_facts(inquiry, later, commits, total, since="since then " if deciding else ""),
-    ]
-    return section("asked_in", facts, absent=_absent(records), note=_note(touched, total), most=_MOST_FACTS)
+    first = records.with_words(joined(each for each in found if each.commit in deciding), _MOST_FACTS)
+    later = records.with_words(joined(each for each in found if each.commit not in deciding), _MOST_FACTS)
+    facts = list(_facts(inquiry, first, commits, 0 if deciding else total))
+    if facts and deciding and not any(each.session.prompts for each in later):
+        # One fact: in a small answer, the second would be left out.
+        facts[0] = Fact(f"{facts[0].text}{_since(later, commits)}", facts[0].basis, facts[0].place)
+    else:
+        facts += _facts(inquiry, later, commits, total, since="since then " if deciding else "")
+    return section("asked_in", facts, absent=_absent(records), note=_note(found, origins.touched), most=_MOST_FACTS)
 
 
-def asked_in_commit(inquiry: Inquiry, commit: Commit) -> EvidenceSection | None:
-    records = SessionRecords(inquiry.root, inquiry.seconds)
+def _since(later: Sequence[FoundSession], commits: Mapping[str, Commit]) -> str:
+    """The sessions that touched the lines after the one that decided them, without words of their own."""
+    said = (f"{_who(each, commits.get(each.commit))[:-1]} ({each.commit[:12]})" for each in later[:_MOST_LATER])
+    return f" Touched since by {'; '.join(said)}." if later else ""
+
+
+def asked_in_commit(inquiry: Inquiry, commit: Commit, records: SessionRecords) -> EvidenceSection | None:
     found = records.with_words(records.of_commit(commit), _MOST_FACTS)
     if not found and not records.kinds:
         return None
-    facts = _facts(inquiry, found, {commit.id: commit}, 0, since="")
+    facts = _facts(inquiry, found, {commit.id: commit}, 0)
     return section("asked_in", facts, absent=_absent(records), most=_MOST_FACTS)
 
 
-def recorded_decisions(inquiry: Inquiry, commits: Sequence[Commit]) -> list[Fact]:
+def recorded_decisions(inquiry: Inquiry, commits: Sequence[Commit], records: SessionRecords) -> list[Fact]:
     """Rejected alternatives, limits and warnings that the deciding commits record."""
-    return _decisions(inquiry, commits[:_MOST_DECIDING]) if commits and inquiry.target.first else []
+    return _decisions(inquiry, commits[:_MOST_DECIDING], records) if commits and inquiry.target.first else []
 
 
-def _decisions(inquiry: Inquiry, commits: Sequence[Commit]) -> list[Fact]:
-    records = SessionRecords(inquiry.root, inquiry.seconds)
+def _decisions(inquiry: Inquiry, commits: Sequence[Commit], records: SessionRecords) -> list[Fact]:
     facts: list[Fact] = []
     for id, message in records.decisions_on(commits).items():
         newer = _newer(inquiry, message)
@@ -72,9 +78,9 @@ def _decisions(inquiry: Inquiry, commits: Sequence[Commit]) -> list[Fact]:
     return facts
 
 
-def recorded_in(inquiry: Inquiry, commit: Commit) -> EvidenceSection | None:
+def recorded_in(inquiry: Inquiry, commit: Commit, records: SessionRecords) -> EvidenceSection | None:
     """The decisions that one commit records; None where it records none."""
-    facts = _decisions(inquiry, [commit])
+    facts = _decisions(inquiry, [commit], records)
     return section("decided", facts, absent="", most=_MOST_DECISIONS) if facts else None
 
 
@@ -87,7 +93,7 @@ def _newer(inquiry: Inquiry, message: str) -> str:
 
 
 def _facts(
-    inquiry: Inquiry, found: Sequence[FoundSession], commits: Mapping[str, Commit], total: int, *, since: str
+    inquiry: Inquiry, found: Sequence[FoundSession], commits: Mapping[str, Commit], total: int, *, since: str = ""
 ) -> Iterator[Fact]:
     for each in found:
         share = f"{len(each.lines)} of {counted(total, 'line')}: " if total > 1 and each.lines else ""
@@ -129,9 +135,10 @@ def _absent(records: SessionRecords) -> str:
     return f"Not known: no session is recorded for it (looked in {places})."
 
 
-def _note(touched: Sequence[FoundSession], total: int) -> str:
+def _note(found: Sequence[FoundSession], touched: Sequence[LinesAt]) -> str:
     """The number of lines that a record attributes to an agent."""
-    agents = {line for each in touched for line in each.lines if not each.session.by_person}
-    if total < 2 or not agents:
+    asked = {(each.commit, each.path, line) for each in touched for line in each.lines}
+    agents = {line for each in found for line in each.lines if not each.session.by_person} & asked
+    if len(asked) < 2 or not agents:
         return ""
-    return f"{len(agents):,} of {counted(total, 'line')} belong to a session or a commit with an agent."
+    return f"{len(agents):,} of {counted(len(asked), 'line')} belong to a session or a commit with an agent."

@@ -76,13 +76,13 @@ class SessionRecords:
         return tuple(name for name, records in found.items() if records)
 
     def behind(self, places: Sequence[LinesAt], commits: Mapping[str, Commit]) -> list[FoundSession]:
-        """The sessions of these lines, those with the most lines first."""
+        """The sessions of these lines, one for each commit and record."""
         wanted = sorted(places, key=lambda each: -len(each.lines))[:_MOST_COMMITS]
         messages = self._messages([commits[each.commit] for each in wanted if each.commit in commits])
         found = [*self._noted(wanted), *self._traced(wanted), *self._named(wanted, messages)]
         known = {each.commit for each in found}
         found += (each for each in _credited(wanted, messages) if each.commit not in known)
-        return sorted(_joined(found), key=lambda each: -len(each.lines))
+        return found
 
     def of_commit(self, commit: Commit) -> list[FoundSession]:
         """The sessions that a commit came from."""
@@ -93,7 +93,7 @@ class SessionRecords:
             FoundSession(each, commit.id, "the note of git-ai on it", frozenset())
             for each in git_ai.sessions_in(note or b"")
         ]
-        return _joined([*noted, *self._named([place], messages)]) or list(_credited([place], messages))
+        return joined([*noted, *self._named([place], messages)]) or list(_credited([place], messages))
 
     def decisions_on(self, commits: Sequence[Commit]) -> dict[str, str]:
         """The messages of commits, with the CommitLore notes on them."""
@@ -204,20 +204,20 @@ def _signed(session: AgentSession, messages: Mapping[str, str], place: LinesAt) 
     return msgspec.structs.replace(session, **({"model": names[0]} if session.agent else {"agent": names[0]}))
 
 
-def _joined(found: Sequence[FoundSession]) -> list[FoundSession]:
-    """One for each session: with the lines of all its commits, and the record that holds most of its words."""
+def joined(found: Iterable[FoundSession]) -> list[FoundSession]:
+    """One for each session, with the lines of all its commits, those with the most lines first."""
     by_session: dict[tuple[str, ...], list[FoundSession]] = {}
     for each in found:
         session = each.session
         who = (session.id,) if session.id else (session.agent, session.model, session.person, each.source)
         by_session.setdefault(who, []).append(each)
-    joined = []
+    whole = []
     for same in by_session.values():
         best = max(same, key=lambda each: (len(each.session.prompts), bool(each.words), len(each.lines)))
         lines = frozenset(line for each in same for line in each.lines)
         words = dict.fromkeys(name for each in same for name in each.words)
-        joined.append(msgspec.structs.replace(best, lines=lines, words=tuple(words)))
-    return joined
+        whole.append(msgspec.structs.replace(best, lines=lines, words=tuple(words)))
+    return sorted(whole, key=lambda each: -len(each.lines))
 
 
 def _credited(places: Sequence[LinesAt], messages: Mapping[str, str]) -> Iterator[FoundSession]:
