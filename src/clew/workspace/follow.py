@@ -192,6 +192,18 @@ class Follower:
                 return False
         return True
 
+    def changes_among(self, keys: Iterable[Key]) -> Changes | None:
+        """Those of single files that changed; None if one of them is new or gone, which only a look at all tells."""
+        looked_ns = time.time_ns()
+        entries: dict[Key, FileEntry] = {}
+        for key in keys:
+            state, entry = self._states.get(key), entry_of(self._root, key[0])
+            if state is None or not entry.mtime_ns:
+                return None
+            if not self._is_same(key, state, entry):
+                entries[key] = entry
+        return Changes(looked_ns, entries, frozenset(), ())
+
     # What the caller reports
 
     def select(self, selections: Mapping[str, Selection]) -> None:

@@ -104,11 +104,26 @@ class CodeKeeper(Keeper):
         only those files are looked at before the answer, and all of them behind it."""
         is_recent = self._monotonic() - self._in_step_at < _RECENT_SECONDS
         if is_recent and len(self._follower.keys) >= _MANY_FILES and self.file.opening is self._known:
-            some = islice(concerned(), _MOST_CONCERNED)
-            if self._follower.are_as_noted((path, _READER) for path in some):
+            some = [(path, _READER) for path in islice(concerned(), _MOST_CONCERNED)]
+            if self._follower.are_as_noted(some) or self._read_alone(some):
                 self.begin(self._look)
                 return self._limits()
         return self.ensure()
+
+    def _read_alone(self, keys: list[Key]) -> bool:
+        """Read those of some files that changed; False if one is gone, or others are being read."""
+        if not self.take_turn(seconds=0.0):
+            return False
+        try:
+            changes = self._follower.changes_among(keys)
+            if changes is not None:
+                self._read(changes)
+            return changes is not None
+        except StoreError:
+            # Looking at all files says what the problem is.
+            return False
+        finally:
+            self.release_turn()
 
     def _look(self) -> None:
         if self.take_turn(seconds=0.0):
