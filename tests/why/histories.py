@@ -212,7 +212,8 @@ def gone(folder: Path) -> None:
     )
     repo.git("tag", "v1.0")
     repo.commit("No wick any more\n\nGas burns without one.", {"lamp.py": lamp.replace("light_lamp", "ignite_lamp")})
-    repo.commit("Paint it", {"paint.py": "COLOUR = 'red'\n"})
+    repo.commit("Paint it", {"paint.py": "COLOUR = 'red'\n", "harbour/buoys.py": "BUOYS = 3\n"})
+    repo.commit("Lay no buoys\n\nThe sand moved them.", {"harbour/buoys.py": None})
 
 
 def respelled(folder: Path) -> None:

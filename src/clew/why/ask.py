@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from clew.operation.call import Call
 
 _READ = 12
-_MOST_COMMITS = 2
+_MOST_READ = 4
+_OF_COMMITS = QuoteLimits(max_quotes=2, max_quote_tokens=90)
 _NUMBER = re.compile(r"\d+(?:\.\d+)+|#\d+")
 _RELEASE_SECONDS = 2
 _MOST_LINES = 14
@@ -54,7 +55,7 @@ class Answered(msgspec.Struct, frozen=True):
 
 def ask(call: "Call", question: str) -> Answered:
     """Hold the graph's lock."""
-    everything = ProjectSearch(call, ("requirement", "spec", "document", "memory", "commit"))
+    everything = ProjectSearch(call, ("requirement", "spec", "document", "memory"))
     in_order = everything.ranked(question)
     ranked, notes = varied(in_order or ()), tuple(everything.notes)
     best = ranked[0].score if ranked else 1.0
@@ -62,12 +63,13 @@ def ask(call: "Call", question: str) -> Answered:
     if in_order is None:
         return Answered((), (), (NOTHING, *notes))
     asked = call.project.kb.finder.asked(question)
-    units = [unit for unit in everything.units(shares).values() if _may_answer(unit, question)]
+    units = list(everything.units(shares).values())
     units += [unit for unit in _defining(everything, asked) if unit.id not in shares]
     names = everything.unmentioned(question)
     missing = [name for name in names if not any(spells_out(unit.body, name) for unit in units)]
     nowhere = (f"{UNMENTIONED} {' and '.join(f'{name!r}' for name in missing)}.",) if missing else ()
-    if not units:
+    told = _commits(call, question)
+    if not units and not told:
         return Answered((), (), (NOTHING, *nowhere, *notes))
     # An answer waits for the encoder once.
     near = [] if TOO_BUSY in notes else [unit.id for unit in units]
@@ -77,25 +79,29 @@ def ask(call: "Call", question: str) -> Answered:
     asked = msgspec.structs.replace(asked, lacks_word_pairs=everything.lacks_word_pairs(question))
     found = window_evidence(asked, passages, _LIMITS)
     said = [_quote(call, units[quote.passage], quote.start, quote.end, quote.score) for quote in found]
+    # Documents say what holds, and commits since when: neither takes the room of the other.
+    from_commits = window_evidence(asked, [Passage(each.body, each.title, share) for each, share in told], _OF_COMMITS)
+    said += [_quote(call, told[quote.passage][0], quote.start, quote.end, quote.score) for quote in from_commits]
+    found = (*found, *from_commits)
     nearest = tuple(dict.fromkeys(f"{each.title} ({each.place})" for each in said))[:3]
     if nowhere or not any(quote.may_answer and quote.score >= _LEAST for quote in found):
         return Answered((), nearest, (NOTHING, *nowhere, *notes))
     # What is half as likely is not quoted beside a better one.
     least = max(each.confidence for each in said) / 2
-    kept = in_reading_order(_few_commits([each for each in said if each.confidence >= least]))
+    kept = in_reading_order([each for each in said if each.confidence >= least])
     return Answered(tuple(kept), (), notes)
 
 
-def _may_answer(unit: Unit, question: str) -> bool:
-    """False for a commit about another number than the question's: most commits about versions are alike."""
+def _commits(call: "Call", question: str) -> list[tuple[Unit, float]]:
+    """The commits whose messages are nearest to a question, each with its share of the best score. Most commits about
+    versions are alike, so one about another number than the question's is left out."""
+    search = ProjectSearch(call, (commit_units.PART,))
+    ranked = (search.ranked(question) or [])[:_READ]
+    scores = {each.id: each.score for each in ranked}
+    best = max(scores.values(), default=0.0)
     numbers = _NUMBER.findall(question)
-    return unit.part != commit_units.PART or all(number in unit.body for number in numbers)
-
-
-def _few_commits(quotes: Sequence[AnswerQuote]) -> list[AnswerQuote]:
-    """The quotes with only the best commits: documents say what holds, commits since when."""
-    commits = sorted((each for each in quotes if each.kind == commit_units.PART), key=lambda each: -each.confidence)
-    return [each for each in quotes if each.kind != commit_units.PART or each in commits[:_MOST_COMMITS]]
+    found = [unit for unit in search.units(scores).values() if all(number in unit.body for number in numbers)]
+    return [(unit, scores[unit.id] / best if best > 0 else 0.0) for unit in found[:_MOST_READ]]
 
 
 def _defining(everything: ProjectSearch, asked: WeightedQuestion) -> Iterator[Unit]:

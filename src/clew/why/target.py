@@ -376,8 +376,17 @@ def _deleted(call: "Call", text: str, until: float) -> Target | None:
         return None
     if call.project.history.ensure(max(until - time.monotonic(), 0.0)).head is None:
         return None
-    touches = call.project.history.history.of_path(path, 1)
-    return Target(asked=text, kind="deleted file", name=path, path=path) if touches else None
+    history = call.project.history.history
+    found = next((each for each in (path, *_module_paths(text)) if history.of_path(each, 1)), None)
+    return Target(asked=text, kind="deleted file", name=found, path=found) if found is not None else None
+
+
+def _module_paths(text: str) -> tuple[str, ...]:
+    """The files that a dotted name may have meant as a module."""
+    if _DEFINABLE.fullmatch(text) is None or "." not in text:
+        return ()
+    path = text.replace(".", "/")
+    return tuple(f"{root}{path}{end}" for root in ("", "src/", "lib/") for end in (".py", "/__init__.py"))
 
 
 def past_of(call: "Call", until: float) -> "SearchedPast | None":

@@ -319,6 +319,7 @@ def _by_touches(inquiry: Inquiry, touches: Sequence[FileTouch]) -> LineOrigins:
         _authors(people, "commit"),
         tuple(touch.commit for touch in touches[:_MOST_COMMITS]),
         people,
+        reason_of(inquiry, touches[0].commit) if touches[0].status == "D" else None,
     )
 
 

@@ -27,6 +27,8 @@ IGNORE_FILE = ".git-blame-ignore-revs"
 _ENTRY = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
 _MOST_IGNORED = 500
 _MOST_SECONDS = 60
+_RULES = 2
+"""Changes with the rules by which a commit decided nothing: chains that were kept before are walked again."""
 MOST_LINES = 4_000
 """Longer files are not asked about line by line."""
 
@@ -90,12 +92,12 @@ class StoryTeller:
 
         if not follows:
             blame = ask(
-                _Blame, "lines 1", lambda: self._blamed(path, first, last, ignored.commits, without_spaces=True)
+                _Blame, "lines 2", lambda: self._blamed(path, first, last, ignored.commits, without_spaces=True)
             )
             if blame is None:
                 return None
             return LineStory(_unfollowed(blame.lines), tuple(notes), _touched(blame.lines))
-        blame = ask(_Blame, "blame 1", lambda: self._blamed(path, first, last, (), without_spaces=False))
+        blame = ask(_Blame, "blame 2", lambda: self._blamed(path, first, last, (), without_spaces=False))
         if blame is None:
             return None
         chain = ask(Chain, "chain 2", lambda: self._followed(blame.lines, ignored))
