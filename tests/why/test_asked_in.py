@@ -336,3 +336,32 @@ def test_a_note_of_commitlore_counts_like_trailers(repo: Repository, servers: Se
     note(repo, commit, "Ruled-out: a queue | too slow\nRecord-Id: r-1\n", "commitlore")
     assert "ruled out: a queue, because too slow" in said(servers, repo, "lock.py:2", "decided")
     assert "ruled out: a queue" in said(servers, repo, commit, "decided")
+
+
+# Verifies: REQ-d00784-F
+def test_a_squash_leads_to_the_session_of_the_pull_request_where_the_clone_holds_it(
+    repo: Repository, servers: Servers
+) -> None:
+    repo.git("checkout", "-q", "-b", "feature")
+    first = repo.commit("Try", {"lock.py": CODE})
+    repo.commit("Again", {"lock.py": CODE + "\n\ndef drain():\n    return 'dry'\n"})
+    note(repo, first, git_ai_note("lock.py\n  s_1::t_1 1-6\n", sessions={"s_1": SESSION}))
+    repo.git("update-ref", "refs/pull/81/head", "feature")
+    repo.git("checkout", "-q", "main")
+    repo.git("branch", "-q", "-D", "feature")
+    header = "# A lock\n"
+    repo.commit("A lock (#81)", {"lock.py": header + CODE + "\n\ndef drain():\n    return 'dry'\n"})
+    text = said(servers, repo, "lock.py:3")
+    assert "session c-1" in text
+    assert f"by {first[:12]}, which was squashed into it" in text
+    assert "Not known: no session is recorded" in said(servers, repo, "lock.py:10")
+    assert "4 of 11 lines belong" in said(servers, repo, "lock.py")
+
+
+# Verifies: REQ-d00784-A
+def test_a_project_in_a_folder_of_its_repository_finds_its_lines(repo: Repository, servers: Servers) -> None:
+    commit = repo.commit("Add a lock", {"sub/lock.py": CODE, "sub/clew.toml": ""})
+    note(repo, commit, git_ai_note("sub/lock.py\n  s_1::t_1 1-2\n", sessions={"s_1": SESSION}))
+    inner = Repository.__new__(Repository)
+    inner.folder = repo.folder / "sub"
+    assert "session c-1" in said(servers, inner, "lock.py:2")

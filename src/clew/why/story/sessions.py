@@ -11,10 +11,13 @@ from pathlib import Path
 import msgspec
 
 from clew.derived.history import Commit
+from clew.errors import ClewError
 from clew.formats.sessions import agent_trace, entire, git_ai, trailers
 from clew.formats.sessions.model import AgentSession
 from clew.why.story.chain import LinesAt
+from clew.why.story.squashed import originals
 from clew.workspace.git import api as git
+from clew.workspace.git import history as git_history
 from clew.workspace.git.history import LONGEST_MESSAGE
 from clew.workspace.git.objects import small_objects
 from clew.workspace.regular import contents
@@ -79,10 +82,33 @@ class SessionRecords:
         """The sessions of these lines, one for each commit and record."""
         wanted = sorted(places, key=lambda each: -len(each.lines))[:_MOST_COMMITS]
         messages = self._messages([commits[each.commit] for each in wanted if each.commit in commits])
-        found = [*self._noted(wanted), *self._traced(wanted), *self._named(wanted, messages)]
+        found = self._told(wanted, messages)
+        known = {each.commit for each in found}
+        found += self._before_squash([each for each in wanted if each.commit not in known], commits)
         known = {each.commit for each in found}
         found += (each for each in _credited(wanted, messages) if each.commit not in known)
         return found
+
+    def _told(self, places: Sequence[LinesAt], messages: Mapping[str, str]) -> list[FoundSession]:
+        return [*self._noted(places), *self._traced(places), *self._named(places, messages)]
+
+    def _before_squash(self, places: Sequence[LinesAt], commits: Mapping[str, Commit]) -> Iterator[FoundSession]:
+        """The sessions of the commits that were squashed into those that name none."""
+        before = originals(self._root, places, commits, self._seconds)
+        ids = list(dict.fromkeys(each.commit for each in before.places))
+        try:
+            records = git_history.commits(self._root, ids, compares=False) if ids else []
+        except ClewError:
+            return
+        messages = {each.id: each.message for each in records}
+        for each in self._told(before.places, messages):
+            by_commit: dict[str, set[tuple[str, str, int]]] = {}
+            for line in each.lines:
+                if line in before.squashed:
+                    by_commit.setdefault(before.squashed[line][0], set()).add(before.squashed[line])
+            for commit, lines in by_commit.items():
+                source = f"{each.source}, by {each.commit[:12]}, which was squashed into it"
+                yield msgspec.structs.replace(each, commit=commit, source=source, lines=frozenset(lines))
 
     def of_commit(self, commit: Commit) -> list[FoundSession]:
         """The sessions that a commit came from."""
