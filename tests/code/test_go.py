@@ -90,3 +90,12 @@ def test_the_keys_of_a_literal_of_go_are_fields(tmp_path: Path) -> None:
     text = "package a\n\ntype Plan struct{ Size int }\n\nvar all = []Plan{{Size: 1}}\n"
     text += 'var byName = map[string]*Plan{"x": {Size: 2}}\n'
     assert uses(tmp_path, {"a/a.go": text}, "Plan.Size") == ["a/a.go:5", "a/a.go:6"]
+
+
+# Verifies: REQ-d00740-D
+def test_a_file_that_takes_the_parser_too_long_keeps_what_a_scan_finds() -> None:
+    from clew.formats.code.outline import reading_of
+
+    reading = reading_of("func chime() {\n}\n" + "case a:" * 4_000, "a.go")
+    assert reading.facts.flaw == "parsing it takes too long"
+    assert [each.name for each in reading.outline.symbols] == ["chime"]

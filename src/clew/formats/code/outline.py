@@ -14,6 +14,7 @@ from clew.formats.code.definitions.scan import CLASS, Definition, definitions_in
 from clew.formats.code.facts.model import CALLABLES, NOT_INSTALLED, SCOPES, Facts, Outline, Reading, Symbol
 from clew.formats.code.imports import imports_of
 from clew.formats.code.languages import FAMILIES, Family, family_for
+from clew.formats.code.trees.grammars import ParsingEnded
 
 __all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "holds_code", "outline_of", "reading_of"]
 
@@ -87,6 +88,8 @@ def _of_tree(text: str, path: str, name: str, family: Family | None) -> Reading:
 
 
 def _flaw(error: Exception) -> str:
+    if isinstance(error, ParsingEnded):
+        return str(error)
     if isinstance(error, SyntaxError):
         return f"line {error.lineno or 1}: {error.msg}"
     return "it is nested too deeply" if isinstance(error, RecursionError | MemoryError) else "it is no text"

@@ -17,6 +17,10 @@ _MOST_STEPS = 400
 _MOST_AT_FIRST = 20_000
 
 
+class ParsingEnded(ValueError):
+    """A file that takes more steps to parse than any program of its length."""
+
+
 @cache
 def grammar(name: str) -> Any:
     """A grammar by its name; None where its package, or the parser, is not installed."""
@@ -35,7 +39,8 @@ def package_of_grammar(name: str) -> str:
 
 
 def parsed(source: bytes, name: str) -> Any:
-    """The root of the tree of a source. ValueError where parsing takes more steps than any program of this length."""
+    """The root of the tree of a source. ParsingEnded where parsing takes more steps than any program of
+    this length."""
     from tree_sitter import Parser
 
     left = _MOST_AT_FIRST + _MOST_STEPS * (len(source) >> 10)
@@ -46,7 +51,9 @@ def parsed(source: bytes, name: str) -> Any:
         left -= 1
         return left < 0
 
-    tree = Parser(grammar(name)).parse(lambda offset, _: source[offset : offset + 65_536], progress_callback=go_on)
-    if tree is None:
-        raise ValueError("parsing takes too long")
+    try:
+        tree = Parser(grammar(name)).parse(lambda offset, _: source[offset : offset + 65_536], progress_callback=go_on)
+    except ValueError as error:
+        # How the binding says that the parser was stopped.
+        raise ParsingEnded("parsing it takes too long") from error
     return tree.root_node
