@@ -1,6 +1,6 @@
 """Agent Trace records: one JSON object in each line of a file, with ranges of lines of files at a revision."""
 
-# Implements: REQ-d00784
+# Implements: REQ-d00795
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -4,7 +4,7 @@ The folder of a checkpoint is named by its id, split after two characters. A ses
 `prompt.txt`, in which rules separate the prompts. Older checkpoints hold one session in their own folder.
 """
 
-# Implements: REQ-d00784
+# Implements: REQ-d00795
 
 import re
 

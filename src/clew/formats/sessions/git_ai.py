@@ -3,7 +3,7 @@
 A note lists the files of a commit with ranges of lines for each key, then `---`, then JSON on the keys.
 """
 
-# Implements: REQ-d00784
+# Implements: REQ-d00795
 
 import re
 from bisect import bisect_left, bisect_right

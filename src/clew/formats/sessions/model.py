@@ -1,6 +1,6 @@
 """A session with a coding agent, and the reading of values that may be anything."""
 
-# Implements: REQ-d00784
+# Implements: REQ-d00795
 
 import re
 from typing import Any

@@ -1,6 +1,6 @@
 """Trailers of commit messages that name sessions, agents and decisions."""
 
-# Implements: REQ-d00784, REQ-d00785
+# Implements: REQ-d00795, REQ-d00796
 
 import re
 from collections.abc import Iterator

@@ -3,7 +3,7 @@
 Decisions that commits record in trailers are read here as well; they are shown with those that were remembered.
 """
 
-# Implements: REQ-d00784, REQ-d00785
+# Implements: REQ-d00795, REQ-d00796
 
 from collections.abc import Iterator, Mapping, Sequence
 

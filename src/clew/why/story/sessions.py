@@ -3,7 +3,7 @@
 A note or a trace names the session of a line; a checkpoint or a trailer names that of a commit.
 """
 
-# Implements: REQ-d00784
+# Implements: REQ-d00795
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Lines of a squashed commit in the commits of its pull request, where the clone holds them."""
 
-# Implements: REQ-d00784
+# Implements: REQ-d00795
 
 import re
 from collections.abc import Mapping, Sequence

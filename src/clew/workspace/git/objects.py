@@ -1,6 +1,6 @@
 """Contents of objects that anybody may have put into a repository, as far as they are small."""
 
-# Implements: REQ-d00784
+# Implements: REQ-d00795
 
 from collections.abc import Sequence
 from pathlib import Path
