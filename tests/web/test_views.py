@@ -37,6 +37,13 @@ def test_a_view_answers_its_three_questions_on_the_demo(visitor: Visitor, view: 
         ask(visitor, question)
 
 
+# Verifies: REQ-d00781-A, REQ-d00781-B
+def test_a_line_of_a_source_shows_who_uses_it_and_which_tests_do(visitor: Visitor) -> None:
+    said = main_of(visitor.get("/sources/src/fairwater/tables.py?line=33"))
+    assert "Used by call in _plan: table = read_table(settings.table) src/fairwater/cli.py:34 exact" in said
+    assert "test_a_table_of_plain_lines_is_read_and_remarks_are_skipped uses it on line" in said
+
+
 # Verifies: REQ-d00415-C
 @pytest.mark.parametrize("has_git", [True, False])
 def test_every_view_answers_its_three_questions_on_a_project_without_specs(tmp_path: Path, has_git: bool) -> None:
