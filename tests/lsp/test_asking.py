@@ -104,7 +104,7 @@ def test_ids_are_completed_where_a_citation_is_written(shared: Session) -> None:
     assert ask(editor.completion, "tests/test_new.py", 3, 7) == []
 
 
-# Verifies: REQ-d00784-A
+# Verifies: REQ-d00786-A
 def test_references_of_code_are_the_places_that_use_it(shared: Session) -> None:
     ask, editor = shared.ask, shared.editor
     found = ask(editor.references, CODE, "def read_table", "read_table")
@@ -116,7 +116,7 @@ def test_references_of_code_are_the_places_that_use_it(shared: Session) -> None:
     assert ask(editor.references, CODE, "there is no such thing", "such") == []
 
 
-# Verifies: REQ-d00784-B
+# Verifies: REQ-d00786-B
 def test_a_hierarchy_of_calls_goes_both_ways(shared: Session) -> None:
     into, out = shared.ask(shared.editor.calls, CODE, "def read_table", "read_table")
     assert "src/fairwater/cli.py::_plan:34" in into

@@ -97,7 +97,7 @@ def note(servers: Servers, project: Path, target: str) -> str:
     return str(section["note"])
 
 
-# Verifies: REQ-d00785-A, REQ-d00785-B
+# Verifies: REQ-d00787-A, REQ-d00787-B
 @pytest.mark.parametrize("target", ["REQ-d00001", "REQ-d00001-A"])
 def test_a_test_that_cannot_reach_the_code_is_named_and_no_other(servers: Servers, project: Path, target: str) -> None:
     said = note(servers, project, target)
@@ -106,12 +106,12 @@ def test_a_test_that_cannot_reach_the_code_is_named_and_no_other(servers: Server
         assert other not in said
 
 
-# Verifies: REQ-d00785-A
+# Verifies: REQ-d00787-A
 def test_an_assertion_whose_tests_reach_its_code_has_no_such_note(servers: Servers, project: Path) -> None:
     assert "never reaches" not in note(servers, project, "REQ-d00001-B")
 
 
-# Verifies: REQ-d00785-C
+# Verifies: REQ-d00787-C
 def test_no_figure_depends_on_it(servers: Servers, project: Path) -> None:
     client = servers.client(project)
     before = client("get_project_summary")

@@ -1,6 +1,6 @@
 """Symbols at a place in a text, and the calls that a symbol makes: questions that an editor asks."""
 
-# Implements: REQ-d00784
+# Implements: REQ-d00786
 
 import re
 from collections.abc import Iterator

@@ -5,7 +5,7 @@ receiver is not known to every member of this name. Where something on the way r
 source, such as a program or a module that is imported by a name, there is no answer.
 """
 
-# Implements: REQ-d00785
+# Implements: REQ-d00787
 
 from collections.abc import Callable, Collection
 from typing import NamedTuple

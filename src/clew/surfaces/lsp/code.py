@@ -1,6 +1,6 @@
 """References and calls of code, by the uses that are exact; a place that only has the name is none."""
 
-# Implements: REQ-d00784
+# Implements: REQ-d00786
 
 from lsprotocol import types as lsp
 

@@ -4,7 +4,7 @@ It is said only where it is certain by the source: a test that starts a program,
 no answer. No figure of a trace tool depends on it.
 """
 
-# Implements: REQ-d00785
+# Implements: REQ-d00787
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
