@@ -218,6 +218,19 @@ def test_a_fixture_has_the_name_that_it_is_given(tmp_path: Path) -> None:
 
 
 # Verifies: REQ-d00741-D
+def test_entry_points_are_uses(tmp_path: Path) -> None:
+    files = {
+        "pack/__init__.py": "",
+        "pack/horn.py": HORN,
+        "pyproject.toml": '[project.scripts]\n# blow = "pack.horn:blow"\nblow = "pack.horn:blow"\n',
+        "setup.cfg": "[options.entry_points]\nconsole_scripts =\n    blow = pack.horn:blow\n",
+        "setup.py": "setup(entry_points={'console_scripts': ['blow = pack.horn:blow [loud]']})\n",
+        "notes.txt": "blow = pack.horn:blow\n",
+    }
+    assert uses(tmp_path, files, "pack/horn.py::blow", "string") == ["pyproject.toml:3", "setup.cfg:3", "setup.py:1"]
+
+
+# Verifies: REQ-d00741-D
 def test_a_fixture_is_used_by_the_name_of_a_parameter(tmp_path: Path) -> None:
     files = {
         "tests/conftest.py": "import pytest\n@pytest.fixture\ndef horn():\n    return 1\n",

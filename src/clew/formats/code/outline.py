@@ -18,11 +18,13 @@ from clew.formats.code.trees.grammars import ParsingEnded
 
 __all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "holds_code", "outline_of", "reading_of"]
 
-OUTLINE_VERSION = 12
+OUTLINE_VERSION = 13
 _PYTHON = (".py", ".pyi")
 TREES = frozenset({"go", "java", "rust"})
 """Families of languages that are read by a grammar of the same name."""
 MODULE_FILE, CRATE_FILE = "go.mod", "Cargo.toml"
+SETTINGS = ("pyproject.toml", "setup.cfg")
+"""Files that name entry points of a Python project."""
 SCRIPTS = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
 _LONGEST_HEAD = 200
 _LONGEST_ROW = 2_000
@@ -52,6 +54,10 @@ def reading_of(text: str, path: str) -> Reading:
             return reader.read(text, path)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             return Reading(_scanned(text, path, family), Facts(flaw=_flaw(error)))
+    if path.rpartition("/")[2] in SETTINGS:
+        from clew.formats.code.python.entry_points import read_settings
+
+        return read_settings(text)
     if path == MODULE_FILE or path.endswith(f"/{MODULE_FILE}"):
         from clew.formats.code.go.reader import read_module
 

@@ -10,7 +10,7 @@ from clew.derived.code_file import FILE, CodeFile, SourceFile
 from clew.errors import ClewError, StoreError
 from clew.formats.code.facts.model import Facts, Outline, Reading
 from clew.formats.code.languages import source_patterns
-from clew.formats.code.outline import CRATE_FILE, MODULE_FILE, decoded, reading_of
+from clew.formats.code.outline import CRATE_FILE, MODULE_FILE, SETTINGS, decoded, reading_of
 from clew.formats.code.script_config import PATTERNS
 from clew.graph.code.aliases import Aliases
 from clew.text.display import counted
@@ -245,7 +245,7 @@ def _selection(root: Path) -> Selection:
     own = git.folders_with_files(root, _OFTEN_MADE)
     return Selection(
         folders=(".",),
-        patterns=(*source_patterns(), *PATTERNS, MODULE_FILE, CRATE_FILE),
+        patterns=(*source_patterns(), *PATTERNS, MODULE_FILE, CRATE_FILE, *SETTINGS),
         skip=tuple(sorted(SKIPPED_FOLDERS - own)),
         gitignore=True,
         tracked=git.tracked_though_ignored(root),

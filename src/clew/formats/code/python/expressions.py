@@ -11,6 +11,7 @@ from clew.formats.code.facts.drafts import Draft
 from clew.formats.code.facts.expressions import UNKNOWN, Op
 from clew.formats.code.facts.model import CLASS, How, Imported, SiteKind
 from clew.formats.code.facts.writing import FactsWriter
+from clew.formats.code.python.entry_points import ENTRY
 from clew.formats.code.python.scopes import CLASS_SCOPE, FUNCTION_SCOPE, MODULE_SCOPE, WIDEST_FLOW, Flow, Scope
 
 BUILT_IN = frozenset(dir(builtins))
@@ -240,6 +241,11 @@ class Expressions:
         if isinstance(value, str):
             if 2 < len(value) <= _LONGEST_DOTTED and ("." in value or ":" in value) and _DOTTED.fullmatch(value):
                 self._dotted(node, value, SiteKind.STRING)
+            elif 2 < len(value) <= _LONGEST_DOTTED and "=" in value and ":" in value:
+                # An entry point: `ring = pack.bells:main`.
+                entry = ENTRY.search(value, value.index("="))
+                if entry is not None:
+                    self._dotted(node, entry[0], SiteKind.STRING)
             return self.literal("str")
         return self.literal(type(value).__name__) if value is not ... else UNKNOWN
 
