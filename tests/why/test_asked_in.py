@@ -127,13 +127,15 @@ def test_a_checkpoint_of_entire_gives_the_words_of_the_prompt(repo: Repository, 
 def test_a_prompt_is_cut_at_400_characters_and_the_one_about_the_commit_is_chosen(
     repo: Repository, servers: Servers
 ) -> None:
-    repo.commit("Sluice keeper\n\nEntire-Checkpoint: 0123456789ab", {"lock.py": CODE})
+    commit = repo.commit("Sluice keeper\n\nEntire-Checkpoint: 0123456789ab", {"lock.py": CODE})
     prompts = "\n\n---\n\n".join(("Start with tests", "The sluice needs a keeper. " + "word " * 300, "commit it"))
     checkpoint(repo, "0123456789ab", whole_checkpoint("0123456789ab", prompts))
     text = said(servers, repo, "lock.py:2")
     quoted = text.partition('(prompt 2 of 3): "')[2].partition('"')[0]
     assert quoted.startswith("The sluice needs a keeper.")
     assert len(quoted) <= 400
+    rest = said(servers, repo, commit).partition('(prompt 2 of 3): "')[2].partition('"')[0]
+    assert 1_400 < len(rest) <= 2_000
 
 
 # Verifies: REQ-d00795-C

@@ -19,6 +19,7 @@ from clew.why.story.reason import words_of
 from clew.why.story.sessions import FoundSession, SessionRecords, joined
 
 LONGEST_WORDS = 400
+_LONGEST_OF_COMMIT = 2_000
 _LONGEST_DECISION = 300
 _MOST_FACTS = 5
 _MOST_LATER = 2
@@ -121,8 +122,9 @@ def _words(inquiry: Inquiry, found: FoundSession, commit: Commit | None) -> str:
         return "" if found.session.by_person else " Its words are not kept here."
     about = words_of(f"{commit.message[:2_000] if commit is not None else ''} {inquiry.target.name}")
     place = max(range(len(prompts)), key=lambda at: (len(about & words_of(prompts[at])), at))
+    longest = LONGEST_WORDS if inquiry.target.commit is None else _LONGEST_OF_COMMIT
     which = f" (prompt {place + 1} of {len(prompts)})" if len(prompts) > 1 else ""
-    return f' Asked{which}: "{_shown(prompts[place], LONGEST_WORDS)}"'
+    return f' Asked{which}: "{_shown(prompts[place], longest)}"'
 
 
 def _shown(text: str, longest: int) -> str:
