@@ -308,6 +308,23 @@ def test_vectors_and_words_are_taken_out(root: Path, opened: Callable[[Path], Pr
 
 
 # Verifies: REQ-d00320-A
+def test_the_index_of_code_keeps_nothing_that_its_file_no_longer_says(root: Path) -> None:
+    with remembering(root) as memory:
+        secret = memory.store(TEXT)
+        source = root / "horn.py"
+        source.write_text(f'def blow():\n    """{TEXT}"""\n', encoding="utf-8")
+        memory.project.code.ensure()
+        index = [file for file in holding(root) if "code.db" in file]
+        assert index
+        source.write_text("def blow(): ...\n", encoding="utf-8")
+        done = take_out(memory.project, ids=(secret,))
+        assert (done.left_in, done.still_held_by) == ((), ())
+        assert holding(root) == []
+        memory.project.code.ensure()
+        assert [each.qualname for each in memory.project.code.file.named("blow")] == ["blow"]
+
+
+# Verifies: REQ-d00320-A
 def test_what_others_are_packed_by_holds_no_memory(root: Path) -> None:
     with remembering(root) as memory:
         engine = memory.project.memory.units.engine()
