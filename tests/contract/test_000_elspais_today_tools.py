@@ -243,7 +243,8 @@ def test_lists_and_rules_are_answered(agent: McpClient, root: Path) -> None:
 # Verifies: REQ-d00390-E
 def test_changed_requirements_are_told_from_others(root: Path, opened: Opened) -> None:
     for words in (("init", "-qb", "main"), ("add", "-A"), ("commit", "-qm", "one")):
-        subprocess.run(("git", *words), cwd=root, check=True)
+        somebody = ("-c", "user.name=T", "-c", "user.email=t@example.invalid")
+        subprocess.run(("git", *somebody, *words), cwd=root, check=True)
     changed = SPEC.replace("Hands SHALL move.", "Hands SHALL turn.")
     (root / "spec/clock.md").write_text(changed, encoding="utf-8")
     with McpClient(opened(root), Options(profile="elspais")) as agent:

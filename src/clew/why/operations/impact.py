@@ -11,6 +11,7 @@ import msgspec
 from clew.derived.code_file import FiledSymbol
 from clew.errors import NotFound
 from clew.formats.code.facts.model import MODULE
+from clew.formats.code.languages import family_for
 from clew.graph.code.region import CodeRegion
 from clew.graph.model import NodeKind
 from clew.operation.call import Call
@@ -81,7 +82,9 @@ class ShowImpact(
         project, limit = call.project, max(self.limit, 0)
         path = file_argument(call, self.what).path
         notes = project.code.ensure() if path is not None else ()
-        source = path if path is not None and project.code.file.has((path,)) else None
+        # Settings may name entry points; that alone makes them no source file.
+        family = family_for(path) if path is not None and project.code.file.has((path,)) else None
+        source = path if family is not None and family.blocks else None
         subject = _subject(call, self.what, source)
         if subject is None:
             return _of_symbol(call, self.what, limit)
