@@ -236,6 +236,33 @@ def respelled(folder: Path) -> None:
     repo.commit("Turn the difference round\n\nIt was negative at neaps.", {"said.py": code}, who=BOB)
 
 
+SUBTLE = {
+    "tuple.py": (
+        "def pair(port):\n    return (port.ship,)\n",
+        "def pair(port):\n    return (port.ship)\n",
+    ),
+    "slice.py": ("LAST = heights_of_port[first]\n", "LAST = heights_of_port[first:last]\n"),
+    "order.py": ("said = 'from %s to %s' % (first, second)\n", "said = f'from {second} to {first}'\n"),
+    "format.py": ("said = 'height %.2f of all' % height\n", "said = f'height {height} of all'\n"),
+    "condition.py": (
+        "def low(port):\n    if port.low: return warn_the_ships(port, 1, 2)\n",
+        "def low(port):\n    return warn_the_ships(port, 1, 2)\n",
+    ),
+    "block.py": (
+        "def all(ships):\n    for ship in ships:\n        told = tell_the_ship(ship)\n        count_the_ship(ship)\n",
+        "def all(ships):\n    for ship in ships:\n        told = tell_the_ship(ship)\n    count_the_ship(ship)\n",
+    ),
+    "quote.rb": ("said = 'height #{height} of all'\n", 'said = "height #{height} of all"\n'),
+}
+"""Changes that look like another spelling of the last line and change what it does."""
+
+
+def subtle(folder: Path) -> None:
+    repo = Repository(folder)
+    repo.commit("Begin", {name: before for name, (before, _) in SUBTLE.items()})
+    repo.commit("Change what it does", {name: after for name, (_, after) in SUBTLE.items()}, who=BOB)
+
+
 def listed(folder: Path) -> None:
     repo = Repository(folder)
     repo.commit("Name the lights", {"lights.py": "LIGHTS = ['red', 'green']\nHEIGHT = 4\n"})

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.why.asking import Servers
-from tests.why.histories import Repository, gone, many_commits, people, plain, specified
+from tests.why.histories import SUBTLE, Repository, gone, many_commits, people, plain, specified, subtle
 
 from clew.text.tokens import estimate_tokens
 
@@ -338,3 +338,13 @@ def test_the_brief_counts_all_authors_as_git_shortlog_does(servers: Servers, tmp
     counted = len(repo.git("shortlog", "-sn", "HEAD").splitlines())
     assert counted == 5
     assert f"by {counted} people" in servers.client(tmp_path / "project").result("clew_brief").text
+
+
+# Verifies: REQ-d00361-A
+@pytest.mark.parametrize("name", SUBTLE)
+def test_a_commit_that_changed_the_meaning_is_never_passed(servers: Servers, tmp_path: Path, name: str) -> None:
+    subtle(tmp_path / "project")
+    last = SUBTLE[name][1].count("\n")
+    made = sections(servers, tmp_path / "project", f"{name}:{last}")["made_by"]
+    assert '"Change what it does"' in made["facts"][0]["text"]
+    assert "since then" not in told(made)

@@ -14,7 +14,9 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import ClewError
-from clew.why.story.comparing import by_place, passed
+from clew.formats.code.outline import decoded
+from clew.why.story.comparing import Passed, by_place, moved_within, passed
+from clew.why.story.nesting import changed_block, depends_on_indentation
 from clew.workspace.git import history as git_history
 from clew.workspace.git.difference import ChangedBlock, FileDifference, differences, renamed_from
 from clew.workspace.git.history import NOT_COMMITTED, BlamedLine
@@ -140,6 +142,9 @@ class ChainWalk:
         found = passed(part.lines, block, difference.blocks, part.path)
         if found is None and block.old:
             found = passed(part.lines, block, self._everywhere(parent, part.commit), part.path)
+        found = found or moved_within(part.lines, block, difference.blocks)
+        if found is not None and self._is_in_another_block(part, found, parent, difference.old_path or part.path):
+            found = None
         if found is None and block.old and part.commit in self._ignored:
             # The project says that the commit decided nothing: the lines at the same place go on.
             found = by_place(part.lines, block)
@@ -147,6 +152,18 @@ class ChainWalk:
             yield from self._at(parent, difference.old_path or part.path, found.lines, part, found.action)
             return
         yield from self._brought_back(part) or self._from_elsewhere(part)
+
+    def _is_in_another_block(self, part: _Group, found: Passed, parent: str, old_path: str) -> bool:
+        """True where indentation says the block of a line, and the commit put the lines into another one: they run then
+        where they did not run before."""
+        if not depends_on_indentation(part.path):
+            return False
+        self._calls += 1
+        texts = git_history.contents_at(
+            self._top, [(parent, old_path), (part.commit, part.path)], seconds=self._seconds
+        )
+        before, after = (None if data is None else decoded(data) for data in texts)
+        return before is None or after is None or changed_block(before, after, found.lines, part.lines)
 
     def _difference(self, parent: str, group: _Group) -> FileDifference | None:
         """The changes of the commit to the file, whose former path is found where it was renamed."""
@@ -243,7 +260,8 @@ class ChainWalk:
                 path,
                 first,
                 last,
-                without_spaces=moved,
+                # Where indentation decides, a line of another block is another line.
+                without_spaces=moved and not depends_on_indentation(path),
                 moved=moved,
                 revision=commit,
                 seconds=self._seconds,

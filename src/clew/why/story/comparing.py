@@ -26,7 +26,12 @@ _DEFINES = (
 """Definition of a name: by a keyword, as a parameter, by an assignment, by an annotation."""
 _TYPE_SIGNS = frozenset(("[", "]", ".", "|", ",", "...", "(", ")", "&", "<", ">", "?"))
 _WORD = re.compile(r"[^\W_]+")
-_PLACES = re.compile(r"%[#0 +-]*\d*(?:\.\d+)?[sdrfi]|\{\d*(?:![rs])?(?::[^{}]*)?\}|![rs]\}")
+_PLACES = re.compile(r"%[sdr]|\{[^{}]*\}")
+_VALUES = re.compile(r"\{([^{}]*)\}")
+_NUMBERED = re.compile(r"\{\d")
+"""Places that are filled in another order than they stand in."""
+_SPOKEN = re.compile(r"[^\W_]+|\0r?|[^\w\s\"]")
+_DECLARES = re.compile(r"\s*(?:var|let|const)\b")
 _PREFIXED = re.compile(r'^[a-z]{1,2}"')
 _WORDS = """
     True False None true false null undefined and or not in is if else elif for while return yield raise throw new try
@@ -55,15 +60,11 @@ class Passed(msgspec.Struct, frozen=True):
     """The old lines, as numbers of the old file."""
 
 
-def passed(wanted: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock], path: str) -> Passed | None:
-    """The act of a commit on the wanted lines, numbers of the new file, which are in `block`. None where the commit
-    decided, or added them."""
+def passed(wanted: Sequence[int], block: ChangedBlock, evidence: Sequence[ChangedBlock], path: str) -> Passed | None:
+    """The act of a commit on the wanted lines, numbers of the new file, which are in `block`. In `evidence`, names that
+    were renamed have their definitions. None where the commit decided, or added them."""
     places = [line - block.new_first for line in wanted]
-    return (
-        _whole(places, block, blocks, path)
-        or _line_by_line(places, block, blocks, path)
-        or _moved_within(places, block, blocks)
-    )
+    return _whole(places, block, evidence, path) or _line_by_line(places, block, evidence, path)
 
 
 def by_place(wanted: Sequence[int], block: ChangedBlock) -> Passed:
@@ -116,16 +117,27 @@ def _same_line(
 
 
 def _inside(block: ChangedBlock, place: int, path: str) -> tuple[str, list[int]] | None:
-    """A line whose tokens are in the old lines in one place, broken in another way."""
-    wanted = [each.text for each in _undeclared(tokens_of((block.new[place],), path))]
-    old = _undeclared(tokens_of(block.old, path))
-    if len(wanted) < _FEWEST_IN_COMMON:
+    """A line whose tokens are in the old lines in one place, broken in another way: what is before and behind them has
+    to be the same."""
+    new, old = (_undeclared(tokens_of(lines, path)) for lines in (block.new, block.old))
+    own = [number for number, each in enumerate(new) if each.line == place]
+    if len(own) < _FEWEST_IN_COMMON:
         return None
+    wanted = [new[number].text for number in own]
     texts = [each.text for each in old]
     starts = [start for start in range(len(texts) - len(wanted) + 1) if texts[start : start + len(wanted)] == wanted]
     if len(starts) != 1:
         return None
-    return "reformatted it", sorted({each.line for each in old[starts[0] : starts[0] + len(wanted)]})
+    start, end = starts[0], starts[0] + len(wanted)
+    before = texts[start - 1] if start else ""
+    behind = texts[end] if end < len(texts) else ""
+    new_before = new[own[0] - 1].text if own[0] else ""
+    new_behind = new[own[-1] + 1].text if own[-1] + 1 < len(new) else ""
+    # One declaration that became several has a comma where each has a beginning and an end of its own.
+    is_divided = _DECLARES.match(block.new[place]) is not None and before in ("", ",") and behind in ("", ",")
+    if not is_divided and (before, behind) != (new_before, new_behind):
+        return None
+    return "reformatted it", sorted({each.line for each in old[start:end]})
 
 
 def _undeclared(tokens: Sequence[LineToken]) -> list[LineToken]:
@@ -133,8 +145,10 @@ def _undeclared(tokens: Sequence[LineToken]) -> list[LineToken]:
     return [each for each in unformatted(tokens) if each.text not in ("var", "let", "const")]
 
 
-def _moved_within(places: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock]) -> Passed | None:
-    """Lines that the commit removed in one place of the file and wrote in another."""
+def moved_within(wanted_lines: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock]) -> Passed | None:
+    """Lines that the commit removed in one place of the file, of which `blocks` are all changes, and wrote in
+    another."""
+    places = [line - block.new_first for line in wanted_lines]
     wanted = [block.new[place].strip() for place in places if 0 <= place < len(block.new)]
     telling = [line for line in wanted if _weight(line) >= _TELLING or _IMPORT.match(line)]
     if not telling:
@@ -177,16 +191,34 @@ def _compared(
 def _rewritten(old: Sequence[LineToken], new: Sequence[LineToken]) -> tuple[str, Pairs] | None:
     """A text put together in another notation: the same words in other signs, such as an f-string for `.format()`."""
     is_text = any(each.text.startswith('f"') or each.text in ("`", "format") for each in new)
-    is_put_together = any(each.text in ("format", "%", "+") for each in old)
-    if not (is_text and is_put_together) or _words(old) != _words(new):
+    is_put_together = any(each.text in ("format", "%") for each in old)
+    if not (is_text and is_put_together) or _NUMBERED.search("".join(each.text for each in (*old, *new))):
+        return None
+    if _spoken(old) != _spoken(new) or _names(old) != _names(new):
         return None
     return "wrote its text in another notation", [(old[0], each) for each in new[:1]] + [(old[-1], new[-1])]
 
 
-def _words(tokens: Sequence[LineToken]) -> Counter[str]:
-    """The words of tokens and of the texts in them, without what only marks places in a text."""
-    texts = (_PLACES.sub(" ", _PREFIXED.sub('"', each.text)) for each in tokens if each.text not in ("format", "str"))
-    return Counter(word for text in texts for word in _WORD.findall(text))
+def _spoken(tokens: Sequence[LineToken]) -> list[str]:
+    """The words of texts, with a mark for each place where a value is put."""
+    texts = (_PLACES.sub(_mark, _PREFIXED.sub('"', each.text)) for each in tokens if each.text.endswith('"'))
+    return [word for text in texts for word in _SPOKEN.findall(text)]
+
+
+def _mark(match: re.Match[str]) -> str:
+    return " \0r " if match[0].endswith(("r", "!r}")) else " \0 "
+
+
+def _names(tokens: Sequence[LineToken]) -> list[str]:
+    """The words outside of texts and those of the values inside of them, in their order."""
+    found: list[str] = []
+    for each in tokens:
+        if each.text.endswith('"'):
+            inside = _VALUES.findall(each.text) if each.text.startswith(('f"', 'rf"', 'fr"')) else []
+            found += [word for value in inside for word in _WORD.findall(value.removesuffix("!r").removesuffix("!s"))]
+        elif each.text not in ("format", "str"):
+            found += _WORD.findall(each.text)
+    return found
 
 
 def _bare(tokens: Sequence[LineToken]) -> list[LineToken]:
@@ -203,7 +235,8 @@ def _with_types(old: Sequence[LineToken], new: Sequence[LineToken]) -> Pairs | N
             pairs.append((old[len(pairs)], new[place]))
             place += 1
             continue
-        if new[place].text not in (":", "->") or not place:
+        # In other brackets a colon makes a pair of a table, or a part of a list.
+        if new[place].text not in (":", "->") or not place or _innermost(new[:place]) in ("[", "{"):
             return None
         expected = old[len(pairs)].text if len(pairs) < len(old) else ""
         end = _type_end(new, place + 1, expected)
@@ -212,6 +245,17 @@ def _with_types(old: Sequence[LineToken], new: Sequence[LineToken]) -> Pairs | N
         added += 1
         place = end
     return pairs if added and len(pairs) == len(old) else None
+
+
+def _innermost(tokens: Sequence[LineToken]) -> str:
+    """The last bracket that is open behind tokens; empty where none is."""
+    opened: list[str] = []
+    for each in tokens:
+        if each.text in ("(", "[", "{"):
+            opened.append(each.text)
+        elif each.text in (")", "]", "}") and opened:
+            opened.pop()
+    return opened[-1] if opened else ""
 
 
 def _type_end(tokens: Sequence[LineToken], start: int, expected: str) -> int | None:

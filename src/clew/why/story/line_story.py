@@ -27,7 +27,7 @@ IGNORE_FILE = ".git-blame-ignore-revs"
 _ENTRY = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
 _MOST_IGNORED = 500
 _MOST_SECONDS = 60
-_RULES = 2
+_RULES = 3
 """Changes with the rules by which a commit decided nothing: chains that were kept before are walked again."""
 MOST_LINES = 4_000
 """Longer files are not asked about line by line."""

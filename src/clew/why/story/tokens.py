@@ -17,6 +17,8 @@ _TOKEN = re.compile(
 _CLOSING = frozenset(")]}")
 _OPENS = frozenset(("=", "return", "yield", "await", "assert", "in", "if", "elif", "while", "with", "=>", "and", "or"))
 """Tokens behind which parentheses around a whole expression change nothing."""
+_ONE_QUOTE = (".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
+"""Languages in which both quotes mean the same."""
 _HASH = (".py", ".pyi", ".rb", ".sh", ".toml", ".yaml", ".yml", ".cfg", ".ini", ".pl", ".r")
 
 
@@ -31,13 +33,14 @@ class LineToken(msgspec.Struct, frozen=True, gc=False, array_like=True):
 def tokens_of(lines: Sequence[str], path: str) -> list[LineToken]:
     """The tokens of lines. A comment up to the end of its line is one token."""
     comment = "#" if path.lower().endswith(_HASH) else "//"
+    is_plain = path.lower().endswith(_ONE_QUOTE)
     found: list[LineToken] = []
     for number, line in enumerate(lines):
-        found += _of_line(line, number, comment)
+        found += _of_line(line, number, comment, is_plain=is_plain)
     return found
 
 
-def _of_line(line: str, number: int, comment: str) -> Iterator[LineToken]:
+def _of_line(line: str, number: int, comment: str, *, is_plain: bool) -> Iterator[LineToken]:
     for match in _TOKEN.finditer(line):
         text = match[0]
         if match.lastgroup == "space":
@@ -46,7 +49,7 @@ def _of_line(line: str, number: int, comment: str) -> Iterator[LineToken]:
             yield LineToken(" ".join(line[match.start() :].split()), number, is_comment=True)
             return
         if match.lastgroup == "string":
-            yield LineToken(_plain(text), number)
+            yield LineToken(_plain(text) if is_plain else text, number)
             continue
         yield LineToken(text, number, match.lastgroup == "word" and not text[0].isdigit())
 
@@ -65,15 +68,36 @@ def code_only(tokens: Sequence[LineToken]) -> list[LineToken]:
 def unformatted(tokens: Sequence[LineToken]) -> list[LineToken]:
     """The tokens without those that formatters add and remove."""
     found: list[LineToken] = []
-    dropped = _wrapping(tokens)
+    dropped = _wrapping(tokens) | _trailing_commas(tokens)
     for place, each in enumerate(tokens):
-        follower = next((tokens[next_one] for next_one in range(place + 1, len(tokens))), None)
-        is_trailing = each.text == "," and follower is not None and follower.text in _CLOSING
-        is_end = each.text == ";" and (follower is None or follower.line > each.line)
-        is_joining = each.text == "\\" and (follower is None or follower.line > each.line)
-        if not (is_trailing or is_end or is_joining or place in dropped):
+        follower = tokens[place + 1] if place + 1 < len(tokens) else None
+        is_last = follower is None or follower.line > each.line
+        if place not in dropped and not (is_last and each.text in (";", "\\")):
             found.append(each)
     return found
+
+
+def _trailing_commas(tokens: Sequence[LineToken]) -> frozenset[int]:
+    """Places of commas before a closing bracket, without the one that makes a tuple of one value."""
+    dropped: set[int] = set()
+    opened: list[tuple[int, int]] = []
+    for place, each in enumerate(tokens):
+        if each.text in ("(", "[", "{"):
+            opened.append((place, 0))
+        elif each.text == "," and opened:
+            opened[-1] = opened[-1][0], opened[-1][1] + 1
+        elif each.text in _CLOSING:
+            start, commas = opened.pop() if opened else (-1, 2)
+            if place and tokens[place - 1].text == "," and not (commas == 1 and _is_tuple(tokens, start)):
+                dropped.add(place - 1)
+    return frozenset(dropped)
+
+
+def _is_tuple(tokens: Sequence[LineToken], start: int) -> bool:
+    """True for a bracket that opens no call, list or table."""
+    before = tokens[start - 1] if start > 0 else None
+    is_call = before is not None and ((before.is_word and before.text not in _OPENS) or before.text in _CLOSING)
+    return tokens[start].text == "(" and not is_call
 
 
 def _wrapping(tokens: Sequence[LineToken]) -> frozenset[int]:
