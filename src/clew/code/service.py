@@ -13,7 +13,7 @@ from clew.errors import ClewError, NotFound
 from clew.formats.code.facts.model import NOT_INSTALLED
 from clew.formats.code.test_files import TestFiles, configured
 from clew.graph.code.binding.types import Ref
-from clew.graph.code.binding.uses import ONE_OF, Binder, Use, Uses
+from clew.graph.code.binding.uses import Binder, Use, Uses
 from clew.graph.code.keeper import CodeKeeper
 from clew.text.display import counted, shortened
 from clew.workspace.files import read_bytes
@@ -193,7 +193,9 @@ class CodeService:
         if record is not None and record.facts.flaw.endswith(NOT_INSTALLED):
             notes.append(f"Uses in files of this language are not read: the package {record.facts.flaw}.")
         elif record is not None and not record.facts.rules:
-            notes.append("In this language uses are found by name only.")
+            flaw = record.facts.flaw
+            why = f"{symbol.path} cannot be read ({flaw})" if flaw else "uses in files of this language are not read"
+            notes.append(f"{why[0].upper()}{why[1:]}.")
         return notes
 
     def shown(self, uses: Iterable[Use]) -> Iterator[ShownUse]:
@@ -225,6 +227,8 @@ class CodeService:
         state = (file.opening, file.writes())
         if self._binder is None or self._state != state:
             self._binder, self._state = Binder(file, self.keeper.aliases), state
+            # Files of settings, which name the folders of tests, change as well.
+            self._tests = None
         return self._binder
 
 
@@ -241,4 +245,4 @@ def shown_symbol(symbol: FiledSymbol, uses: int | None = None) -> ShownSymbol:
     )
 
 
-__all__ = ["ONE_OF", "CodeService", "shown_symbol"]
+__all__ = ["CodeService", "shown_symbol"]

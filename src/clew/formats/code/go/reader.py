@@ -27,7 +27,6 @@ from clew.formats.code.trees.reading import is_generated
 
 RULES = "go"
 GRAMMAR = "go"
-MODULE_FILE = "go.mod"
 _MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 _TEST = re.compile(r"(?:Test|Benchmark|Example|Fuzz)(?![a-z])")
 _MOST_PARAMETERS = 8

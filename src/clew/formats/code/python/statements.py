@@ -25,7 +25,6 @@ from clew.formats.code.python.scopes import FUNCTION_SCOPE, MODULE_SCOPE, WIDEST
 
 WRITE = SiteKind.WRITE
 _MOST_EXPORTS = 20_000
-_FIELD_MAKERS = frozenset({"field", "Field", "ib", "attrib"})
 
 
 class Statements(Expressions):

@@ -30,7 +30,6 @@ from clew.formats.code.trees.reading import is_generated
 
 RULES = "rust"
 GRAMMAR = "rust"
-PACKAGE_FILE = "Cargo.toml"
 _NAME = re.compile(r"^\[package\][^\[]*?^name\s*=\s*\"([\w-]+)\"", re.MULTILINE | re.DOTALL)
 _KINDS = {
     "struct_item": CLASS,

@@ -10,7 +10,6 @@ from clew.formats.code.script.scopes import FUNCTION_SCOPE, Local, ScriptScope
 FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function", "function"})
 """Nodes of functions that are values."""
 _MOST_PARAMETERS = 8
-_MODIFIERS = frozenset({"accessibility_modifier", "override_modifier", "readonly"})
 Taken = tuple[str, int, int, int]
 """A parameter: its name, the expressions of its type and default, and whether it gathers what follows."""
 

@@ -15,7 +15,6 @@ _CALLABLE = frozenset({"function_declaration", "generator_function_declaration",
 _VARIABLES = frozenset({"lexical_declaration", "variable_declaration"})
 _TYPED = frozenset({"interface_declaration", "type_alias_declaration"})
 _MODULES = frozenset({"internal_module", "module"})
-_WITH_MEMBERS = frozenset({"object_type", "intersection_type"})
 
 
 class ScriptStatements(ScriptClasses):

@@ -31,7 +31,6 @@ _TAKES_EXPECTED = frozenset(
 """Nodes that make something of what is expected where they stand."""
 _REPLACING = frozenset({"spyOn", "replaceProperty", "stub", "mockReturn"})
 _MOST_ARGUMENTS = 5
-_LOGICAL = frozenset({"&&", "||", "??"})
 
 
 class Values(Types):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from clew.formats.code.facts.expressions import Op
-from clew.formats.code.facts.model import CALLED, CLASS, METHOD, Form, Shape
+from clew.formats.code.facts.model import CALLED, CLASS, METHOD, Shape
 from clew.graph.code.binding.library import PREFIX
 from clew.graph.code.binding.namespaces import STATIC, Namespaces, Source
 from clew.graph.code.binding.types import (
@@ -374,7 +374,3 @@ def _received(each: Instance | Class, receiver: Type) -> Value:
     if isinstance(receiver, ClassesAbove):
         return (each,)
     return (receiver,) if isinstance(receiver, Instance | Class) else UNKNOWN
-
-
-def is_getter(shape: Shape) -> bool:
-    return bool(shape.form & Form.GETTER)

@@ -75,7 +75,8 @@ class Binder(RelatedMembers):
         return known
 
     def _found(self, target: Ref, check: Callable[[], None]) -> Uses:
-        symbol = self.known_source(target.path).symbol(target.symbol)
+        own = self.known_source(target.path)
+        symbol, rules = own.symbol(target.symbol), own.facts.rules
         exact: dict[Use, None] = {}
         loose: list[Use] = []
         unbound = files = 0
@@ -93,7 +94,12 @@ class Binder(RelatedMembers):
                     refs = self.meant(source, expression, SiteKind(kind))
                     if target in refs or any(self.are_related(target, each) for each in refs):
                         exact[Use(source.path, line, column, SiteKind(kind), EXACT, inside)] = None
-                    elif not refs and name == symbol.name and self.is_loose(source, expression, kind):
+                    elif (
+                        not refs
+                        and name == symbol.name
+                        and source.facts.rules == rules
+                        and self.is_loose(source, expression, kind)
+                    ):
                         use = Use(source.path, line, column, SiteKind(kind), BY_NAME, inside)
                         given = self._given_by_fixtures(source, expression, kind)
                         if given is None:
@@ -128,7 +134,10 @@ class Binder(RelatedMembers):
             return (), ()
         # Whatever the receiver is, it is given the attribute by being written to.
         loose = [use for use in loose if use.kind != SiteKind.WRITE]
-        others = [each for each in self.file.with_last_name(name) if not each.is_test]
+        # A name of another language is another name.
+        rules = self.known_source(target.path).facts.rules
+        named = [each for each in self.file.with_last_name(name) if not each.is_test]
+        others = [each for each in named if self.known_source(each.path).facts.rules == rules]
         if len(others) == 1:
             return tuple(loose), ()
         number = f"{ONE_OF} {len(others)}"
