@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from tests.why.histories import Repository
 
+from clew.project import Project
+from clew.why.changes.changed_code import symbol_changes
 from clew.why.changes.test_commands import NamedTest, commands_for
 
 Clew = Callable[..., Any]
@@ -155,3 +157,35 @@ def test_commands_are_those_of_the_test_runner_of_the_project(
 def test_many_tests_are_run_by_their_files() -> None:
     tests = [NamedTest("tests/test_a.py", f"test_{number}") for number in range(40)]
     assert commands_for(tests, {"conftest.py": ""}.get) == ("python -m pytest tests/test_a.py",)
+
+
+# Verifies: REQ-d00782-A
+def test_many_definitions_are_compared_in_one_pass_that_can_be_stopped(tmp_path: Path) -> None:
+    bells = "".join(
+        f"class Bell{number}:\n    def __init__(self):\n        self.tone = 1\n\n    def ring(self):\n"
+        f"        def inner():\n            return {number}\n        return inner\n\n\n"
+        for number in range(300)
+    )
+    Repository(tmp_path).commit("Ring", {"bells.py": "", "clew.toml": ""})
+    (tmp_path / "bells.py").write_text(bells)
+    project = Project.open(tmp_path)
+    try:
+        asked = 0
+
+        def check() -> None:
+            nonlocal asked
+            asked += 1
+            if asked == stop:
+                raise InterruptedError
+
+        stop = -1
+        found, _ = symbol_changes(project, "HEAD", check)
+        names = [each.symbol.qualname for each in found]
+        assert names[:3] == ["Bell0", "Bell0.__init__", "Bell0.ring"]
+        assert len(names) == 900
+        assert len(names) <= asked <= 5000
+        asked, stop = 0, 500
+        with pytest.raises(InterruptedError):
+            symbol_changes(project, "HEAD", check)
+    finally:
+        project.close()

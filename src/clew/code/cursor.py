@@ -44,12 +44,12 @@ def symbols_at(binder: Binder, path: str, line: int, word: str, column: int) -> 
     return list(found)
 
 
-def calls_from(binder: Binder, symbol: FiledSymbol) -> Iterator[CallPlace]:
+def calls_from(binder: Binder, symbol: Ref) -> Iterator[CallPlace]:
     """The calls inside of a symbol that are bound to symbols of the project, by their lines."""
     source = binder.source(symbol.path)
     if source is None:
         return
-    inside = {symbol.place}
+    inside = {symbol.symbol}
     for number, each in enumerate(source.symbols):
         if each.parent in inside:
             inside.add(number)

@@ -2,18 +2,19 @@
 
 A class leads to all its members, a definition to what its file does when it is imported, and a member of which the
 receiver is not known to every member of this name. Where something on the way runs what nobody can tell from the
-source, such as a program or a module that is imported by a name, there is no answer.
+source, such as a program or a module that is imported by a name, there is no answer, and none beyond Python.
 """
 
 # Implements: REQ-d00787
 
+import builtins
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from clew.formats.code.facts.model import CLASS, MODULE, SITE_SIZE, Form, SiteKind
 from clew.graph.code.binding.library import PREFIX
-from clew.graph.code.binding.namespaces import Source
-from clew.graph.code.binding.types import ModuleValue, Ref
+from clew.graph.code.binding.namespaces import Named, Source
+from clew.graph.code.binding.types import ModuleValue, Outside, Ref
 from clew.graph.code.binding.uses import Binder
 
 MOST_DEFINITIONS = 600
@@ -22,10 +23,19 @@ _UNKNOWABLE = frozenset(
     {
         *("import_module", "__import__", "eval", "exec", "compile", "runpy", "entry_points", "globals"),
         *("subprocess", "Popen", "system", "popen", "multiprocessing", "pexpect", "getattr", "setattr", "locals"),
-        *("run_path", "run_module", "invoke_subprocess", "require", "spawn", "fork", "execFile", "execSync"),
+        *("run_path", "run_module", "invoke_subprocess", "require", "spawn", "fork"),
     }
 )
 """Names after which nobody can tell from the source what runs."""
+_RUNNING = frozenset(
+    {"subprocess", "importlib", "multiprocessing", "runpy", "pty", "concurrent", "ctypes", "posix", "_posixsubprocess"}
+)
+"""Modules that start programs, or run what is named while the program runs."""
+_STARTING = {
+    "os": ("exec", "spawn", "posix_spawn", "system", "popen", "fork", "startfile"),
+    "asyncio": ("create_subprocess", "subprocess"),
+}
+"""Modules of which some members do, by the beginnings of their names."""
 _LOADING = frozenset({SiteKind.IMPORT, SiteKind.REEXPORT, SiteKind.EXPORT})
 _DECLARING = frozenset({SiteKind.INHERIT, SiteKind.ANNOTATION})
 """Sites at the top of a file that run nothing of what they name."""
@@ -75,7 +85,7 @@ class _Search:
             if self._is_wanted(ref):
                 return True
             source = self._binder.source(ref.path)
-            if source is None or not source.facts.rules:
+            if source is None or source.facts.rules != "python":
                 return None
             if not self._follow(source, ref):
                 return None
@@ -127,6 +137,8 @@ class _Search:
         if name in _UNKNOWABLE:
             return False
         found = self._binder.meant(source, expression, SiteKind(kind))
+        if any(_runs_anything(self._outside(each), kind) for each in found):
+            return False
         for each in found:
             if isinstance(each, Ref):
                 self._add(each)
@@ -138,6 +150,16 @@ class _Search:
         if not found:
             self._add_named(name)
         return True
+
+    def _outside(self, named: Named) -> str:
+        """The dotted name of something outside of the project; empty for what is in it."""
+        if isinstance(named, Outside):
+            return named.name
+        path = named.path if isinstance(named, Ref) else next(iter(named.paths), "")
+        if not path.startswith(PREFIX):
+            return ""
+        name = f".{self._binder.known_source(path).symbol(named.symbol).name}" if isinstance(named, Ref) else ""
+        return path.removeprefix(PREFIX) + name
 
     def _add_receivers(self, ref: Ref) -> None:
         """With a member, those that override it."""
@@ -154,3 +176,13 @@ class _Search:
         self._names.add(name)
         for each in self._binder.file.named(name, _MOST_OF_NAME):
             self._add(Ref(each.path, each.place))
+
+
+def _runs_anything(name: str, kind: int) -> bool:
+    """True for a name outside of the project that may run what the source does not tell."""
+    module, _, rest = name.partition(".")
+    if module == "builtins":
+        # A name that is neither defined nor built in: it may come from any module, as by an import of all names.
+        return kind == SiteKind.CALL and not hasattr(builtins, rest.partition(".")[0])
+    beginnings = _STARTING.get(module, ())
+    return module in _RUNNING or any(part.startswith(beginnings) for part in rest.split(".") if beginnings)

@@ -3,14 +3,14 @@
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from clew.code.requests import UsesQuery
 from clew.code.results import ShownSymbol, ShownUse, SymbolTests, UsesFound
 from clew.code.targets import Meaning, meaning_of, paths_concerned, said_outside
 from clew.derived.code_file import FiledSymbol
 from clew.errors import ClewError, NotFound
-from clew.formats.code.facts.model import NOT_INSTALLED
+from clew.formats.code.facts.model import MODULE, NOT_INSTALLED
 from clew.formats.code.test_files import TestFiles, configured
 from clew.graph.code.binding.types import Ref
 from clew.graph.code.binding.uses import Binder, Use, Uses
@@ -20,8 +20,9 @@ from clew.workspace.files import read_bytes
 
 if TYPE_CHECKING:
     from clew.code.cursor import CallPlace
-    from clew.code.reach import Place, ReachLimit
+    from clew.code.reach import ReachLimit
 
+T = TypeVar("T")
 _MOST_DEFINITIONS = 12
 _LONGEST_LINE = 160
 _VENDORED = ("vendor/", "third_party/", "node_modules/", "_vendor/", "vendored/", "site-packages/", "extern/")
@@ -63,25 +64,24 @@ class CodeService:
         """True for a test function."""
         from clew.code.tests_of import is_test
 
-        with self._lock:
-            source = self._bound().source(symbol.path)
-            return source is not None and self.tests.holds(symbol.path) and is_test(source, symbol.place)
+        return self._asked(
+            symbol,
+            lambda binder, now: self.tests.holds(now.path) and is_test(binder.known_source(now.path), now.symbol),
+        )
 
     def _is_aside(self, symbol: FiledSymbol) -> bool:
         return symbol.is_test or self.tests.holds(symbol.path) or self.is_foreign(symbol.path)
 
     def uses_of(self, symbol: FiledSymbol, check: Callable[[], None] = lambda: None) -> Uses:
         """All uses of a symbol."""
-        with self._lock:
-            return self._bound().uses_of(Ref(symbol.path, symbol.place), check)
+        return self._asked(symbol, lambda binder, now: binder.uses_of(now, check))
 
     def tests_of(self, symbol: FiledSymbol, check: Callable[[], None] = lambda: None) -> SymbolTests:
         """The tests that use or replace a symbol, themselves or through helpers in files of tests. `ordered` in
         `tests_of` puts tests that are known otherwise, as from recorded runs, among them."""
         from clew.code.tests_of import tests_reaching
 
-        with self._lock:
-            return tests_reaching(self._bound(), Ref(symbol.path, symbol.place), self.tests.holds, check)
+        return self._asked(symbol, lambda binder, now: tests_reaching(binder, now, self.tests.holds, check))
 
     def symbols_at(self, path: str, line: int, word: str, column: int) -> list[FiledSymbol]:
         """The symbols that a word at a place of a file means."""
@@ -94,17 +94,27 @@ class CodeService:
         """The calls that a symbol makes of others in the project."""
         from clew.code.cursor import calls_from
 
-        with self._lock:
-            return list(calls_from(self._bound(), symbol))
+        return self._asked(symbol, lambda binder, now: list(calls_from(binder, now)))
 
     def reaches(
-        self, test: FiledSymbol, wanted: "Collection[Place]", check: Callable[[], None], limit: "ReachLimit"
+        self,
+        test: FiledSymbol,
+        wanted: "Collection[FiledSymbol | str]",
+        check: Callable[[], None],
+        limit: "ReachLimit",
     ) -> bool | None:
-        """True if a test may reach one of some places, False if no way leads there, None if that is not known."""
-        from clew.code.reach import reaches
+        """True if a test may reach one of some symbols or files, False if no way leads there, None if that is not
+        known."""
+        from clew.code.reach import Place, reaches
 
-        with self._lock:
-            return reaches(self._bound(), Ref(test.path, test.place), wanted, check, limit)
+        def asked(binder: Binder, now: Ref) -> bool | None:
+            places = [Place(each, MODULE) if isinstance(each, str) else Place(*_now(binder, each)) for each in wanted]
+            return reaches(binder, now, places, check, limit)
+
+        try:
+            return self._asked(test, asked)
+        except NotFound:
+            return None
 
     # find_uses
 
@@ -221,6 +231,18 @@ class CodeService:
         except ClewError:
             return None
 
+    def _asked(self, symbol: FiledSymbol, ask: Callable[[Binder, Ref], T]) -> T:
+        """The answer about a symbol, which is found again by its name: files may have changed since it was found."""
+        with self._lock:
+            binder = self._bound()
+            try:
+                return ask(binder, _now(binder, symbol))
+            except LookupError:
+                # A file was read again in the midst of it, so that records of two states met.
+                self._binder = None
+                binder = self._bound()
+                return ask(binder, _now(binder, symbol))
+
     def _bound(self) -> Binder:
         """The binder of the present state. Hold the lock."""
         file = self.keeper.file
@@ -230,6 +252,21 @@ class CodeService:
             # Files of settings, which name the folders of tests, change as well.
             self._tests = None
         return self._binder
+
+
+def _now(binder: Binder, symbol: FiledSymbol) -> Ref:
+    """The present place of a symbol."""
+    source = binder.source(symbol.path)
+    symbols = source.symbols if source is not None else ()
+    if symbol.place < len(symbols) and symbols[symbol.place].qualname == symbol.qualname:
+        return Ref(symbol.path, symbol.place)
+    place = next((number for number, each in enumerate(symbols) if each.qualname == symbol.qualname), None)
+    if place is None:
+        raise NotFound(
+            f"Not known: '{shortened(symbol.qualname)}' is no longer in {symbol.path}, which changed meanwhile.",
+            hint="Ask again.",
+        )
+    return Ref(symbol.path, place)
 
 
 def shown_symbol(symbol: FiledSymbol, uses: int | None = None) -> ShownSymbol:

@@ -8,6 +8,7 @@ The text of a class is what is in no member of it.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -58,7 +59,9 @@ class SymbolChange(NamedTuple):
     """The symbol as it is now; None for one that was removed."""
 
 
-def symbol_changes(project: "Project", commit: str | None) -> tuple[list[SymbolChange], tuple[str, ...]]:
+def symbol_changes(
+    project: "Project", commit: str | None, check: Callable[[], None]
+) -> tuple[list[SymbolChange], tuple[str, ...]]:
     """The definitions that differ from a commit, with notes on the limits."""
     root = project.config.root
     paths = [path for path in git.changed_paths(root, commit, (".",)) if holds_code(path)]
@@ -68,7 +71,7 @@ def symbol_changes(project: "Project", commit: str | None) -> tuple[list[SymbolC
         notes.append(f"{len(paths)} source files differ; {_MOST_FILES} of them were compared.")
     compared = paths[:_MOST_FILES]
     former = _former(project, commit, compared)
-    found = [each for path in compared for each in _of_file(project, path, former.get(path))]
+    found = [each for path in compared for each in _of_file(project, path, former.get(path), check)]
     return _without_moved(found, project, former), tuple(notes)
 
 
@@ -81,11 +84,12 @@ def _former(project: "Project", commit: str | None, paths: Sequence[str]) -> Map
     return {path: decoded(data) for path, data in found if data is not None and len(data) <= limit}
 
 
-def _of_file(project: "Project", path: str, former: str | None) -> Iterator[SymbolChange]:
+def _of_file(project: "Project", path: str, former: str | None, check: Callable[[], None]) -> Iterator[SymbolChange]:
+    check()
     now = project.code.file.symbols_of(path)
     before = reading_of(former, path).outline.symbols if former is not None else ()
-    old = _texts(before, former or "")
-    new = _texts(now, project.uses.text_of(path) or "")
+    old = _texts(before, former or "", check)
+    new = _texts(now, project.uses.text_of(path) or "", check)
     for key, (symbol, text) in new.items():
         filed = symbol if isinstance(symbol, FiledSymbol) else None
         if key not in old:
@@ -101,56 +105,94 @@ _Key = tuple[str, int]
 """A name, and the number of the definition among those of this name in the file."""
 
 
-def _texts(symbols: Sequence[Symbol], text: str) -> dict[_Key, tuple[Symbol, tuple[str, ...]]]:
+def _texts(
+    symbols: Sequence[Symbol], text: str, check: Callable[[], None]
+) -> dict[_Key, tuple[Symbol, tuple[str, ...]]]:
     """The definitions that others can reach, each with its own lines."""
     lines = [line.rstrip() for line in text.split("\n")]
     counts: Counter[str] = Counter()
     found = {}
+    children = _children(symbols)
+    inside = _in_functions(symbols, children, check)
     for number, symbol in enumerate(symbols):
-        if _is_in_function(symbol, symbols):
+        check()
+        if number in inside:
             continue
         name = symbol.qualname.partition("@")[0]
-        inner = [each for each in symbols if each.parent == number] if symbol.kind == CLASS else []
-        apart = {line for each in inner for line in range(each.line, each.end_line + 1)}
+        inner = children.get(number, ()) if symbol.kind == CLASS else ()
+        apart = {line for each in inner for line in range(symbols[each].line, symbols[each].end_line + 1)}
         own = (lines[at - 1] for at in range(symbol.line, min(symbol.end_line, len(lines)) + 1) if at not in apart)
         found[name, counts[name]] = symbol, tuple(line for line in own if line)
         counts[name] += 1
     return found
 
 
-def _is_in_function(symbol: Symbol, symbols: Sequence[Symbol]) -> bool:
-    """True for what is inside of a function, attributes that a method assigns included."""
-    parent = symbol.parent
-    if any(
-        each.kind in CALLABLES and each is not symbol and each.line <= symbol.line <= each.end_line
-        for each in (symbols if parent == MODULE or symbols[parent].kind == CLASS else ())
-        if each.parent == parent
-    ):
-        return True
-    while parent != MODULE:
-        if symbols[parent].kind in CALLABLES:
-            return True
-        parent = symbols[parent].parent
-    return False
+def _children(symbols: Sequence[Symbol]) -> dict[int, list[int]]:
+    """The symbols directly inside of each, and at the top under MODULE, in the order of their lines."""
+    found: dict[int, list[int]] = {}
+    for number in sorted(range(len(symbols)), key=lambda number: symbols[number].line):
+        found.setdefault(symbols[number].parent, []).append(number)
+    return found
+
+
+def _in_functions(
+    symbols: Sequence[Symbol], children: Mapping[int, Sequence[int]], check: Callable[[], None]
+) -> set[int]:
+    """What is inside of a function, attributes that a method assigns included: these begin on a line of another
+    callable with the same parent."""
+    found = set()
+    waiting = [(MODULE, False)]
+    while waiting:
+        check()
+        parent, is_inside = waiting.pop()
+        group = children.get(parent, ())
+        has_members = parent == MODULE or symbols[parent].kind == CLASS
+        covered = set(_covered(symbols, group) if has_members and not is_inside else ())
+        for number in group:
+            if is_inside or number in covered:
+                found.add(number)
+            waiting.append((number, is_inside or symbols[number].kind in CALLABLES))
+    return found
+
+
+def _covered(symbols: Sequence[Symbol], group: Sequence[int]) -> Iterator[int]:
+    """Those of some symbols, in the order of their lines, that begin on a line of another one that is callable."""
+    # The last line of the callable that ends last, and of the next one.
+    first = second = 0
+    owner = MODULE
+    for _, same in groupby(group, key=lambda number: symbols[number].line):
+        beginning = list(same)
+        for number in beginning:
+            if symbols[number].kind in CALLABLES:
+                end = symbols[number].end_line
+                if end > first:
+                    first, second, owner = end, first, number
+                else:
+                    second = max(second, end)
+        for number in beginning:
+            if (second if number == owner else first) >= symbols[number].line:
+                yield number
 
 
 def _without_moved(found: Sequence[SymbolChange], project: "Project", former: Mapping[str, str]) -> list[SymbolChange]:
     """Without what is in another file now as it was."""
     texts = {path: project.uses.text_of(path) or "" for path in {each.path for each in found}}
-    removed = {_whole(each, former.get(each.path, "")) for each in found if each.change == "removed"}
-    added = {_whole(each, texts[each.path]) for each in found if each.change == "added"}
-    moved = removed & added
-    sides = {"removed": former, "added": texts}
-    return [
-        each
-        for each in found
-        if each.change == "changed" or _whole(each, sides[each.change].get(each.path, "")) not in moved
+    sides = {
+        side: {path: text.split("\n") for path, text in kept.items()}
+        for side, kept in (("removed", former), ("added", texts))
+    }
+    whole = [
+        _whole(each, sides[each.change].get(each.path, ())) if each.change != "changed" else None for each in found
     ]
+    removed, added = (
+        {text for each, text in zip(found, whole, strict=True) if each.change == side} for side in ("removed", "added")
+    )
+    moved = removed & added
+    return [each for each, text in zip(found, whole, strict=True) if text not in moved]
 
 
-def _whole(change: SymbolChange, text: str) -> tuple[str, str]:
-    lines = text.split("\n")[change.symbol.line - 1 : change.symbol.end_line]
-    return change.symbol.qualname, "\n".join(lines)
+def _whole(change: SymbolChange, lines: Sequence[str]) -> tuple[str, str]:
+    return change.symbol.qualname, "\n".join(lines[change.symbol.line - 1 : change.symbol.end_line])
 
 
 def shown_changes(

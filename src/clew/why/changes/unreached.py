@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from clew.derived.code_file import FiledSymbol
-from clew.formats.code.facts.model import MODULE
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
 from clew.text.display import counted
 
 if TYPE_CHECKING:
-    from clew.code.reach import Place
     from clew.project import Project
 
 SITES = 2_000
@@ -84,9 +82,8 @@ def _test_of(project: "Project", edge: Edge) -> FiledSymbol | None:
     return project.code.file.symbol(node.source.path, name) if name else None
 
 
-def _place_of(project: "Project", edge: Edge) -> "Iterator[tuple[Place, str]]":
+def _place_of(project: "Project", edge: Edge) -> Iterator[tuple[FiledSymbol | str, str]]:
     """The definition around a citation, or the whole file."""
-    from clew.code.reach import Place
     from clew.code.targets import symbol_at
 
     node = project.graph.get_node(edge.source)
@@ -94,6 +91,6 @@ def _place_of(project: "Project", edge: Edge) -> "Iterator[tuple[Place, str]]":
         return
     symbol = symbol_at(project.code.file.symbols_of(node.source.path), node.source.line)
     if symbol is None:
-        yield Place(node.source.path, MODULE), node.source.path
+        yield node.source.path, node.source.path
     else:
-        yield Place(symbol.path, symbol.place), f"{symbol.path}::{symbol.qualname}"
+        yield symbol, f"{symbol.path}::{symbol.qualname}"

@@ -53,7 +53,7 @@ class ShowChanged(
     def run(self, call: Call) -> ChangesShown | ChangedImpact:
         project = call.project
         report = changed(project.graph, project.config, project.context.grammar, self.base)
-        changes, notes = symbol_changes(project, report.commit)
+        changes, notes = symbol_changes(project, report.commit, call.check)
         symbols = tuple(shown_changes(project, changes, call.check))
         filed = [each.filed for each in changes if each.filed is not None]
         tests = tests_to_run(project, filed, limit=_MOST_TESTS, check=call.check, seconds=_SECONDS)
