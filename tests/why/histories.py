@@ -252,6 +252,12 @@ SUBTLE = {
         "def all(ships):\n    for ship in ships:\n        told = tell_the_ship(ship)\n        count_the_ship(ship)\n",
         "def all(ships):\n    for ship in ships:\n        told = tell_the_ship(ship)\n    count_the_ship(ship)\n",
     ),
+    "last.rs": (
+        "fn one(value_of_port: i32) {\n    value_of_port + 1;\n",
+        "fn one(value_of_port: i32) {\n    value_of_port + 1\n",
+    ),
+    "site.properties": ("address = https://old.example.org/tide\n", "address = https://new.example.org/tide\n"),
+    "cut.sh": ("path_of_file=${path#src/}\n", "path_of_file=${path#lib/}\n"),
     "quote.rb": ("said = 'height #{height} of all'\n", 'said = "height #{height} of all"\n'),
 }
 """Changes that look like another spelling of the last line and change what it does."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.mcp_client import McpClient, Options
-from tests.why.histories import specified
+from tests.why.histories import Repository, specified
 
 from clew.derived.file import DerivedFile, throw_away
 from clew.project import Project
@@ -310,3 +310,11 @@ def test_a_question_is_answered_from_messages_of_commits(project: Path, capsys: 
     # It names no version, so it does not answer what is asked about one.
     main(["ask", "why were ten minutes not enough for tankers in 4.2?", "-C", str(project)])
     assert "(commit" not in capsys.readouterr().out
+
+
+# Verifies: REQ-d00758-B
+def test_a_name_that_only_a_commit_mentions_is_no_absent_one(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = "Drop Zorblax\n\nZorblax was dropped because its license forbids resale."
+    Repository(project).commit(said, {"other.py": "X = 1\n"})
+    assert main(["ask", "why was Zorblax dropped?", "-C", str(project)]) == 0
+    assert "its license forbids resale" in capsys.readouterr().out

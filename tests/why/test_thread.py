@@ -348,3 +348,25 @@ def test_a_commit_that_changed_the_meaning_is_never_passed(servers: Servers, tmp
     made = sections(servers, tmp_path / "project", f"{name}:{last}")["made_by"]
     assert '"Change what it does"' in made["facts"][0]["text"]
     assert "since then" not in told(made)
+
+
+# Verifies: REQ-d00757-B
+def test_a_short_number_is_found_among_many_longer_ones(servers: Servers, tmp_path: Path) -> None:
+    repo = Repository(tmp_path / "project")
+    repo.commit("Begin (#1)\n\nThe port needs a book.", {"a.py": "A = 1\n"})
+    for number in range(100, 165):
+        repo.commit(f"Go on (#{number})")
+    reason = sections(servers, tmp_path / "project", "#1")["reason"]
+    assert "Begin (#1). The port needs a book." in told(reason)
+
+
+# Verifies: REQ-d00361-C
+def test_a_shallow_clone_that_was_deepened_is_asked_again(servers: Servers, tmp_path: Path) -> None:
+    repo = Repository(tmp_path / "origin")
+    repo.commit("Write it\n\nThe real reason.", {"m.py": "def one():\n    return the_first_of_all()\n"})
+    repo.commit("Something else", {"other.py": "X = 1\n"})
+    repo.git("clone", "-q", "--depth", "1", f"file://{tmp_path / 'origin'}", str(tmp_path / "clone"))
+    clone = Repository(tmp_path / "clone")
+    assert "shallow clone begins" in told(sections(servers, tmp_path / "clone", "m.py:2")["made_by"])
+    clone.git("fetch", "-q", "--unshallow")
+    assert "The real reason." in told(sections(servers, tmp_path / "clone", "m.py:2")["reason"])

@@ -65,10 +65,11 @@ def ask(call: "Call", question: str) -> Answered:
     asked = call.project.kb.finder.asked(question)
     units = list(everything.units(shares).values())
     units += [unit for unit in _defining(everything, asked) if unit.id not in shares]
-    names = everything.unmentioned(question)
-    missing = [name for name in names if not any(spells_out(unit.body, name) for unit in units)]
-    nowhere = (f"{UNMENTIONED} {' and '.join(f'{name!r}' for name in missing)}.",) if missing else ()
     told = _commits(call, question)
+    names = everything.unmentioned(question)
+    texts = [*(unit.body for unit in units), *(unit.body for unit, _ in told)]
+    missing = [name for name in names if not any(spells_out(text, name) for text in texts)]
+    nowhere = (f"{UNMENTIONED} {' and '.join(f'{name!r}' for name in missing)}.",) if missing else ()
     if not units and not told:
         return Answered((), (), (NOTHING, *nowhere, *notes))
     # An answer waits for the encoder once.

@@ -19,6 +19,7 @@ from clew.why.story.removed import (
     story_of_text,
 )
 from clew.why.target import PAST_SECONDS
+from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 
 _MOST_EVENTS = 8
@@ -116,7 +117,8 @@ def _main(found: Sequence[Commit], number: str) -> Commit:
 
 
 def _of_range(inquiry: Inquiry) -> tuple[EvidenceSection, ...]:
-    first, _, last = inquiry.target.name.partition("..")
+    names = inquiry.target.name.partition("..")
+    first, last = (git.commit_of(inquiry.root, name) or name for name in (names[0], names[2]))
     path = inquiry.target.path
     ids = git_history.commits_between(inquiry.root, first, last, path, 2_000)
     commits = commits_of(inquiry, ids[:_MOST_COMMITS])

@@ -77,7 +77,7 @@ def by_place(wanted: Sequence[int], block: ChangedBlock) -> Passed:
 def _whole(places: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock], path: str) -> Passed | None:
     if not block.old or len(block.old) > _MOST_LINES or len(block.new) > _MOST_LINES:
         return None
-    found = _compared(tokens_of(block.old, path), tokens_of(block.new, path), blocks)
+    found = _compared(tokens_of(block.old, path), tokens_of(block.new, path), blocks, path)
     if found is None:
         return None
     action, pairs = found
@@ -96,7 +96,7 @@ def _line_by_line(
     lines: list[int] = []
     rows = [tokens_of((line,), path) for line in block.old]
     for place in wanted:
-        found = _same_line(tokens_of((block.new[place],), path), rows, blocks) or _inside(block, place, path)
+        found = _same_line(tokens_of((block.new[place],), path), rows, blocks, path) or _inside(block, place, path)
         if found is None:
             return None
         actions.append(found[0])
@@ -108,18 +108,18 @@ def _line_by_line(
 
 
 def _same_line(
-    new: Sequence[LineToken], rows: Sequence[Sequence[LineToken]], blocks: Sequence[ChangedBlock]
+    new: Sequence[LineToken], rows: Sequence[Sequence[LineToken]], blocks: Sequence[ChangedBlock], path: str
 ) -> tuple[str, list[int]] | None:
     if len(new) < _FEWEST_IN_COMMON and _weight("".join(each.text for each in new)) < _TELLING:
         return None
-    found = [(row, compared[0]) for row, old in enumerate(rows) if (compared := _compared(old, new, blocks))]
+    found = [(row, compared[0]) for row, old in enumerate(rows) if (compared := _compared(old, new, blocks, path))]
     return (found[0][1], [found[0][0]]) if len(found) == 1 else None
 
 
 def _inside(block: ChangedBlock, place: int, path: str) -> tuple[str, list[int]] | None:
     """A line whose tokens are in the old lines in one place, broken in another way: what is before and behind them has
     to be the same."""
-    new, old = (_undeclared(tokens_of(lines, path)) for lines in (block.new, block.old))
+    new, old = (_undeclared(tokens_of(lines, path), path) for lines in (block.new, block.old))
     own = [number for number, each in enumerate(new) if each.line == place]
     if len(own) < _FEWEST_IN_COMMON:
         return None
@@ -140,9 +140,9 @@ def _inside(block: ChangedBlock, place: int, path: str) -> tuple[str, list[int]]
     return "reformatted it", sorted({each.line for each in old[start:end]})
 
 
-def _undeclared(tokens: Sequence[LineToken]) -> list[LineToken]:
+def _undeclared(tokens: Sequence[LineToken], path: str) -> list[LineToken]:
     """The tokens of lines without the words of declarations: one declaration may become several."""
-    return [each for each in unformatted(tokens) if each.text not in ("var", "let", "const")]
+    return [each for each in unformatted(tokens, path) if each.text not in ("var", "let", "const")]
 
 
 def moved_within(wanted_lines: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock]) -> Passed | None:
@@ -172,15 +172,15 @@ Pairs = list[tuple[LineToken, LineToken]]
 
 
 def _compared(
-    old: Sequence[LineToken], new: Sequence[LineToken], blocks: Sequence[ChangedBlock]
+    old: Sequence[LineToken], new: Sequence[LineToken], blocks: Sequence[ChangedBlock], path: str
 ) -> tuple[str, Pairs] | None:
     if not new:
         return None
     for strip, action in ((unformatted, "reformatted it"), (_bare, "changed its comment")):
-        first, second = strip(old), strip(new)
+        first, second = strip(old, path), strip(new, path)
         if second and [each.text for each in first] == [each.text for each in second]:
             return action, list(zip(first, second, strict=True))
-    first, second = _bare(old), _bare(new)
+    first, second = _bare(old, path), _bare(new, path)
     if (pairs := _with_types(first, second)) is not None:
         return "added types", pairs
     if (pairs := _with_types(second, first)) is not None:
@@ -221,8 +221,8 @@ def _names(tokens: Sequence[LineToken]) -> list[str]:
     return found
 
 
-def _bare(tokens: Sequence[LineToken]) -> list[LineToken]:
-    return unformatted(code_only(tokens))
+def _bare(tokens: Sequence[LineToken], path: str) -> list[LineToken]:
+    return unformatted(code_only(tokens), path)
 
 
 def _with_types(old: Sequence[LineToken], new: Sequence[LineToken]) -> Pairs | None:

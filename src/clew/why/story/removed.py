@@ -4,6 +4,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -24,6 +25,7 @@ _DEFINES = (
 )
 _DEFINED = r"(?:^|[^\w])(?:{keywords})\s+(?:\([^)]*\)\s*)?({name})(?!\w)|^\s*({name})\s*(?::[^=]*)?=[^=]"
 MOST_COMMITS = 40
+_MOST_NAMING = 100_000
 _MOST_SECONDS = 120
 
 
@@ -135,4 +137,6 @@ def _successor(block: ChangedBlock, row: int, pattern: re.Pattern[str]) -> str:
 def commits_naming(past: SearchedPast, number: str) -> Sequence[str]:
     """The newest commits that name an issue or a pull request, such as `#12`."""
     exact = re.compile(rf"(?<![\w#]){re.escape(number)}(?!\w)")
-    return [each.id for each in past.history.naming(number, 60) if exact.search(each.message)]
+    # Longer numbers hold the shorter one: what is counted is what names exactly this one.
+    found = (each.id for each in past.history.naming(number, _MOST_NAMING) if exact.search(each.message))
+    return list(islice(found, MOST_COMMITS))

@@ -13,6 +13,7 @@ from clew.derived.history import Commit
 from clew.errors import Unavailable
 from clew.formats.code.facts.model import CLASS
 from clew.formats.code.outline import decoded, outline_of
+from clew.text.hashing import content_hash
 from clew.why.story.chain import REVERTS, reverted_by
 from clew.why.story.changelog import ReleaseNote, entries_added, entries_naming, is_changelog, placed
 from clew.workspace.git import api as git
@@ -50,10 +51,8 @@ class CommitTies(msgspec.Struct, frozen=True, array_like=True):
 
 def ties_of(inquiry: "Inquiry", commit: Commit, numbers: Sequence[str]) -> CommitTies:
     """The items tied to a commit by the numbers in its message and its merge. Cached for the same HEAD and tags."""
-    tags = git.answer(
-        inquiry.root, "for-each-ref", "--count=1", "--sort=-creatordate", "--format=%(objectname)", "refs/tags"
-    )
-    about = (inquiry.readiness.head or "", (tags or b"").decode(), commit.id, ",".join(numbers), "ties 3")
+    tags = git.answer(inquiry.root, "for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
+    about = (inquiry.readiness.head or "", content_hash(tags or b""), commit.id, ",".join(numbers), "ties 3")
     known = inquiry.history.kept(CommitTies, *about)
     if known is None:
         known = _found(inquiry, commit, numbers)

@@ -19,6 +19,13 @@ _OPENS = frozenset(("=", "return", "yield", "await", "assert", "in", "if", "elif
 """Tokens behind which parentheses around a whole expression change nothing."""
 _ONE_QUOTE = (".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
 """Languages in which both quotes mean the same."""
+_SLASHES = (
+    *(".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte", ".go", ".java", ".rs", ".kt"),
+    *(".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".swift", ".scala", ".dart", ".php"),
+)
+"""Languages in which two slashes begin a comment."""
+_FREE_ENDS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte", ".go", ".py", ".pyi")
+"""Languages in which a semicolon at the end of a line changes nothing."""
 _HASH = (".py", ".pyi", ".rb", ".sh", ".toml", ".yaml", ".yml", ".cfg", ".ini", ".pl", ".r")
 
 
@@ -32,7 +39,8 @@ class LineToken(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 def tokens_of(lines: Sequence[str], path: str) -> list[LineToken]:
     """The tokens of lines. A comment up to the end of its line is one token."""
-    comment = "#" if path.lower().endswith(_HASH) else "//"
+    ending = path.lower()
+    comment = "#" if ending.endswith(_HASH) else "//" if ending.endswith(_SLASHES) else ""
     is_plain = path.lower().endswith(_ONE_QUOTE)
     found: list[LineToken] = []
     for number, line in enumerate(lines):
@@ -45,7 +53,8 @@ def _of_line(line: str, number: int, comment: str, *, is_plain: bool) -> Iterato
         text = match[0]
         if match.lastgroup == "space":
             continue
-        if text == comment:
+        is_apart = not match.start() or line[match.start() - 1].isspace()
+        if text == comment and is_apart:
             yield LineToken(" ".join(line[match.start() :].split()), number, is_comment=True)
             return
         if match.lastgroup == "string":
@@ -65,14 +74,15 @@ def code_only(tokens: Sequence[LineToken]) -> list[LineToken]:
     return [each for each in tokens if not each.is_comment]
 
 
-def unformatted(tokens: Sequence[LineToken]) -> list[LineToken]:
+def unformatted(tokens: Sequence[LineToken], path: str) -> list[LineToken]:
     """The tokens without those that formatters add and remove."""
+    ends = (";", "\\") if path.lower().endswith(_FREE_ENDS) else ("\\",)
     found: list[LineToken] = []
     dropped = _wrapping(tokens) | _trailing_commas(tokens)
     for place, each in enumerate(tokens):
         follower = tokens[place + 1] if place + 1 < len(tokens) else None
         is_last = follower is None or follower.line > each.line
-        if place not in dropped and not (is_last and each.text in (";", "\\")):
+        if place not in dropped and not (is_last and each.text in ends):
             found.append(each)
     return found
 

@@ -150,7 +150,9 @@ def renaming(root: Path) -> str:
             each.name.encode() + b" " + _content(each) for each in sorted((tree.common / "refs" / "replace").iterdir())
         ]
     mail = _content(tree.top / ".mailmap")
-    return content_hash(b"\n".join((mail, *packed))) if mail or packed else ""
+    # What a shallow clone begins with changes when it is deepened, though HEAD does not.
+    cut = _content(tree.common / "shallow")
+    return content_hash(b"\n".join((mail, *packed, *((cut,) if cut else ())))) if mail or packed or cut else ""
 
 
 def _content(file: Path) -> bytes:
