@@ -83,6 +83,7 @@ class LyingServer:
         self._listening = socket.socket(socket.AF_UNIX)
         # A long path has its socket in a folder that the first server makes.
         Path(address).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        Path(address).unlink(missing_ok=True)
         self._listening.bind(address)
         self._listening.listen()
         self.requests: list[dict[str, Any]] = []
