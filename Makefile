@@ -10,7 +10,7 @@ PORT ?= 8484
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print "PYTEST_DEBUG_TEMPROOT=/dev/shm"}')
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: all run test lint types check check-operation bench bench-code bench-kb bench-links bench-memory bench-page bench-retrieval bench-story conformance differential exchange attack properties quiet clients packaging release sbom browser docs lock clean
+.PHONY: all run test lint types check check-operation bench bench-answers bench-code bench-kb bench-links bench-memory bench-page bench-retrieval bench-story conformance differential exchange attack properties quiet clients packaging release sbom browser docs lock clean
 
 all: $(STAMP)
 
@@ -46,6 +46,9 @@ types: $(STAMP)
 
 bench: $(STAMP) ## print the benchmark tables
 	@$(BIN)/python -m benchmarks
+
+bench-answers: $(STAMP) ## questions of users and of a first week; CLONES=FOLDER holds the repositories, KEPT=FOLDER their copies, MISSES=1 prints what is missed
+	@$(BIN)/python -m benchmarks.answers --clones $(CLONES) --kept $(KEPT) $(if $(MISSES),--misses)
 
 bench-retrieval: $(STAMP) ## quality and speed of search
 	@$(BIN)/python -m benchmarks.retrieval
