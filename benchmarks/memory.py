@@ -7,10 +7,10 @@ measured on generated memories. Misses are marked; they never fail the command.
 import argparse
 from pathlib import Path
 
-from benchmarks import memory_hooks, memory_promises, memory_quality, memory_speed
+from benchmarks import memory_hooks, memory_pairs, memory_promises, memory_quality, memory_speed
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
-PARTS = (*memory_quality.REPORTS, "promises", "hooks", "speed")
+PARTS = (*memory_quality.REPORTS, "pairs", "promises", "hooks", "speed")
 
 
 def main() -> None:
@@ -20,6 +20,7 @@ def main() -> None:
     parser.add_argument("--memories", type=int, default=100_000, help="memories for the speed (default: 100000)")
     parser.add_argument("--rounds", type=int, default=100, help="hooks of each sort (default: 100)")
     parser.add_argument("--kept", type=Path, help="a folder that keeps the generated memories for the next run")
+    parser.add_argument("--misses", action="store_true", help="print the errors on the development half of the pairs")
     args = parser.parse_args()
     wanted = (args.only,) if args.only else PARTS
     for name, report in memory_quality.REPORTS.items():
@@ -29,6 +30,8 @@ def main() -> None:
             report(args.data)
         else:
             print(f"{name}: skipped, because {args.data} is not there")
+    if "pairs" in wanted:
+        memory_pairs.report(misses=args.misses)
     if "promises" in wanted:
         memory_promises.report()
     if "hooks" in wanted:
