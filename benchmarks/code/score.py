@@ -9,7 +9,7 @@ import msgspec
 from benchmarks.code.asking import Shown
 from benchmarks.code.truth import Place, Truth, places
 
-BASES = ("exact", "index", "run", "name")
+BASES = ("exact", "index", "run", "inferred", "name")
 """What is shown as a use. One of several definitions that fit is listed apart."""
 
 OTHER_KINDS = frozenset({"import", "reexport", "re-export", "patch", "string", "fixture", "registry", "override"})

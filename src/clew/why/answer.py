@@ -5,7 +5,7 @@
 | stated | somebody wrote it down about this very thing: a citation, a marker, an id in a commit message, a memory |
 | recorded | git or a test report holds it |
 | inferred | it follows from something else: inheritance from what is around, a mention, an import |
-| exact, name | a use in code, with its own basis as `find_uses` gives it |
+| exact, inferred, name | a use in code, with its own basis as `find_uses` gives it |
 
 Inside a section, what is inferred never comes before what is stated.
 """

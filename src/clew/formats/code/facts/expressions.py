@@ -29,7 +29,7 @@ expressions of a file are one, so that an answer is found once.
 | COLLECTION | n e* | a container of a type that is built in, and what it holds: elements, keys and values, positions |
 | NUMBER | k | the literal number, in subscripts and positions |
 | FUNCTION | e e* | a function without a name: what it returns, then the declared types of its parameters |
-| NARROWED | e e k | the first where it is of the type that the second is or holds; 1 if only a function may tell it |
+| NARROWED | e e k | the first where it is of the type that the second is or holds; k as in `TOLD` and `EXCLUDED` |
 | DOTTED | n | what a literal names with dots from the root of the project |
 | FIXTURE | n s | what a test framework gives for the name of a parameter of a function s; -1 where a text names it |
 | OPERATION | e n e | what an operator gives: the left side, the method that stands for it, the right side |
@@ -83,6 +83,10 @@ class Op(IntEnum):
     TYPEOF = 32
 
 
+TOLD = 1
+"""Only a function that tells types apart may say it."""
+EXCLUDED = 2
+"""Where it is not of the type."""
 UNKNOWN = 0
 """The place of the expression of which nothing is known."""
 MOST_OPERANDS = 12

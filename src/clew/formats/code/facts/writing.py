@@ -62,6 +62,10 @@ class FactsWriter:
         """A value of a type that is written as this expression."""
         return self.expression(Op.INSTANCE, of) if of else UNKNOWN
 
+    def anything(self) -> int:
+        """A type that is written, and says that a value may be anything."""
+        return self.expression(Op.UNION, UNKNOWN)
+
     def variable(self, type: int = UNKNOWN, values: Iterable[int] = ()) -> int:
         """The number of a variable. One of which a value comes later, as in a loop, is filled with `fill`."""
         self.variables.append((type, *values))

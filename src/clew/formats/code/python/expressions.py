@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from clew.formats.code.facts.drafts import Draft
-from clew.formats.code.facts.expressions import UNKNOWN, Op
+from clew.formats.code.facts.expressions import EXCLUDED, TOLD, UNKNOWN, Op
 from clew.formats.code.facts.model import CLASS, How, Imported, SiteKind
 from clew.formats.code.facts.writing import FactsWriter
 from clew.formats.code.python.entry_points import ENTRY
@@ -125,7 +125,7 @@ class Expressions:
             self.writer.operation(found) == Op.GLOBAL and (self.has_star or name not in BUILT_IN)
         ):
             self.site(name, node, kind, found)
-        return self.flow.get(found, found)
+        return found if kind == ANNOTATION else self.flow.get(found, found)
 
     def _attribute(self, node: ast.Attribute, kind: SiteKind) -> int:
         value = self.visit(node.value)
@@ -161,7 +161,7 @@ class Expressions:
             return self._all_or_any(node)[1]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 2 and not node.keywords:
             if node.func.id == "isinstance":
-                return self._narrowed(node.args[0], self.visit(node.args[0]), self.visit(node.args[1])), {}
+                return self._narrowed(node.args[0], self.visit(node.args[0]), self.visit(node.args[1]))
         elif isinstance(node, ast.Call) and len(node.args) == 1 and _TELLING.match(_last_name(node.func)):
             return self._told(node), {}
         elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.Eq):
@@ -173,7 +173,8 @@ class Expressions:
                 and len(left.args) == 1
             ):
                 value, type_ = self.visit(left.args[0]), self.visit(node.comparators[0])
-                return self._narrowed(left.args[0], value, type_), {}
+                # A value of a class below it is of another type.
+                return self._narrowed(left.args[0], value, type_)[0], {}
         self.visit(node)
         return {}, {}
 
@@ -185,13 +186,16 @@ class Expressions:
             return {}
         value = self.flow.get(key, key)
         known = isinstance(value, int) and value
-        return {key: self.writer.expression(Op.NARROWED, int(value), told, 1)} if known else {}
+        return {key: self.writer.expression(Op.NARROWED, int(value), told, TOLD)} if known else {}
 
-    def _narrowed(self, node: ast.expr, value: int, type_: int) -> Flow:
+    def _narrowed(self, node: ast.expr, value: int, type_: int) -> tuple[Flow, Flow]:
         if isinstance(node, ast.NamedExpr):
             node = node.target
         key = self.quiet(node)
-        return {} if key is None else {key: self.writer.expression(Op.NARROWED, value, type_)}
+        if key is None:
+            return {}, {}
+        without = self.writer.expression(Op.NARROWED, value, type_, EXCLUDED) if value and type_ else value
+        return {key: self.writer.expression(Op.NARROWED, value, type_)}, {key: without}
 
     def _all_or_any(self, node: ast.BoolOp) -> tuple[int, tuple[Flow, Flow]]:
         is_and = isinstance(node.op, ast.And)

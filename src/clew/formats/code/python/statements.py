@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from clew.formats.code.facts.drafts import Draft
-from clew.formats.code.facts.expressions import UNKNOWN, Op
+from clew.formats.code.facts.expressions import EXCLUDED, UNKNOWN, Op
 from clew.formats.code.facts.model import (
     ATTRIBUTE,
     CONSTANT,
@@ -142,6 +142,7 @@ class Statements(Expressions):
             elif not self.is_dead and number in self.dead_drafts:
                 self.dead_drafts.discard(number)
                 draft.values, draft.type = {}, UNKNOWN
+            self._note_value(scope, number, value)
             if node.lineno != draft.name_line:
                 if len(draft.also) < 50:
                     draft.also.append(node.lineno)
@@ -150,8 +151,17 @@ class Statements(Expressions):
                 self._name_of(scope, name, number)
         if type and not draft.type:
             draft.type = type
-        if value:
+        if draft.kind in VALUES:
             draft.give(value)
+
+    def _note_value(self, scope: Scope, number: int, value: int) -> None:
+        """Note what a name at the top of the file, which had another value before, is from here on."""
+        key = self.writer.expression(Op.DEFINITION, number)
+        is_clear = scope is self.module and not self.is_dead and len(self.flow) < WIDEST_FLOW
+        if is_clear and value and not self.drafts[number].type:
+            self.flow[key] = value
+        else:
+            self.flow.pop(key, None)
 
     def _name_of(self, scope: Scope, name: str, number: int) -> None:
         expression = self.writer.expression(Op.DEFINITION, number)
@@ -168,7 +178,8 @@ class Statements(Expressions):
         is_enumeration = self.drafts[scope.symbol].form & Form.ENUMERATION
         return MEMBER if is_enumeration and not name.startswith("_") else ATTRIBUTE
 
-    def _assign_member(self, node: ast.Attribute, value: int, *, type: int = UNKNOWN) -> None:
+    def _assign_member(self, node: ast.Attribute, value: int | None, *, type: int = UNKNOWN) -> None:
+        """Give a member a value; None where it keeps the kind of value that it has."""
         receiver = self.visit(node.value)
         member = self.writer.member(receiver, node.attr)
         parts = self.writer.parts(receiver)
@@ -190,7 +201,7 @@ class Statements(Expressions):
             self.member_site(node, WRITE, member)
         if type and not draft.type:
             draft.type = type
-        if value and draft.kind in VALUES:
+        if value is not None and draft.kind in VALUES:
             draft.give(value)
 
     def of_class(self, symbol: int) -> Scope | None:
@@ -241,7 +252,7 @@ class Statements(Expressions):
             elif self.writer.operation(key) != Op.GLOBAL:
                 self.assign_name(target, self.writer.union((key, value)))
         elif isinstance(target, ast.Attribute):
-            self._assign_member(target, UNKNOWN)
+            self._assign_member(target, None)
         else:
             self.visit(target)
         return False
@@ -434,6 +445,10 @@ class Statements(Expressions):
     def _begin_loop(self) -> dict[str, tuple[int, int]]:
         """Variables for the names that later rounds of a loop may find changed."""
         scope = self.scope
+        if scope.kind != FUNCTION_SCOPE:
+            # A later round may find every name of the file changed.
+            for key in [key for key in self.flow if isinstance(key, int)]:
+                del self.flow[key]
         if scope.kind != FUNCTION_SCOPE or len(self.flow) > WIDEST_FLOW:
             return {}
         changing = {}
@@ -530,20 +545,22 @@ class Statements(Expressions):
     # Patterns
 
     def _match(self, node: ast.Match) -> bool:
-        subject = self.visit(node.subject)
+        whole = subject = self.visit(node.subject)
         before = self.flow
         ways = [before]
+        key = self.quiet(node.subject)
         for case in node.cases:
             self.flow = dict(before) if len(before) <= WIDEST_FLOW else before
             known = self._pattern(case.pattern, subject)
-            key = self.quiet(node.subject)
-            if key is not None and known != subject:
+            if key is not None and known != whole:
                 self.flow[key] = known
             if case.guard is not None:
                 yes, _ = self.test(case.guard)
                 self.flow.update(yes)
             if not self.run(case.body):
                 ways.append(self.flow)
+            if case.guard is None:
+                subject = self._not_matched(case.pattern, subject)
         self._go_on(before, self._join([dict(each) for each in ways]))
         return False
 
@@ -574,6 +591,15 @@ class Statements(Expressions):
                 self._capture(node, node.rest, UNKNOWN)
         elif isinstance(node, ast.MatchStar) and node.name:
             self._capture(node, node.name, value)
+        return value
+
+    def _not_matched(self, node: ast.pattern, value: int) -> int:
+        """The value as far as a pattern tells it that did not match."""
+        for each in node.patterns if isinstance(node, ast.MatchOr) else (node,):
+            if isinstance(each, ast.MatchClass) and not each.patterns and not each.kwd_patterns and value:
+                class_ = self.quiet(each.cls)
+                if isinstance(class_, int) and class_:
+                    value = self.writer.expression(Op.NARROWED, value, class_, EXCLUDED)
         return value
 
     def _class_pattern(self, node: ast.MatchClass, value: int) -> int:

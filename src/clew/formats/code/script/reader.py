@@ -5,17 +5,16 @@ from clew.formats.code.components import script_of
 from clew.formats.code.facts.drafts import finished
 from clew.formats.code.facts.model import Outline, Reading
 from clew.formats.code.script.modules import Modules
-from clew.formats.code.script.scopes import MODULE_SCOPE
+from clew.formats.code.script.scopes import MODULE_SCOPE, UNTYPED
 from clew.formats.code.trees.grammars import parsed
 from clew.formats.code.trees.reading import is_generated
 
 RULES = "script"
-_UNTYPED = (".js", ".jsx", ".mjs", ".cjs")
 
 
 def grammar_of(path: str) -> str:
     """The grammar for a file, by its ending."""
-    if path.endswith(_UNTYPED):
+    if path.endswith(UNTYPED):
         return "javascript"
     return "tsx" if path.endswith((".tsx", *COMPONENTS)) else "typescript"
 
@@ -29,7 +28,7 @@ def read(text: str, path: str) -> Reading:
     root = parsed(reader.source, grammar_of(path))
     if root.type == "ERROR":
         raise SyntaxError("it cannot be read as a script")
-    reader.is_untyped = path.endswith(_UNTYPED)
+    reader.is_untyped = path.endswith(UNTYPED)
     nodes = root.named_children
     assert reader.scope.kind == MODULE_SCOPE  # noqa: S101 - how a reader begins
     reader.declare(nodes)

@@ -2,6 +2,8 @@
 
 from clew.formats.code.facts.drafts import MOST_VALUES
 
+UNTYPED = (".js", ".jsx", ".mjs", ".cjs")
+"""Endings of files of JavaScript, in which no type is written."""
 MODULE_SCOPE, FUNCTION_SCOPE, BLOCK_SCOPE, CLASS_SCOPE = 0, 1, 2, 3
 
 

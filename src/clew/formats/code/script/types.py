@@ -138,7 +138,7 @@ class Types(TreeReader):
         known = _PREDEFINED.get(name)
         if known is not None:
             return self.literal(known)
-        return self.writer.expression(Op.NOTHING) if name in ("void", "never") else UNKNOWN
+        return self.writer.expression(Op.NOTHING) if name in ("void", "never") else self.writer.anything()
 
     def _literal_type(self, node: Any) -> int:
         inner = node.named_children[0] if node.named_children else None

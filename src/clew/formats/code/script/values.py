@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from clew.formats.code.facts.expressions import MOST_FIELDS, UNKNOWN, Op
+from clew.formats.code.facts.expressions import EXCLUDED, MOST_FIELDS, UNKNOWN, Op
 from clew.formats.code.facts.model import SiteKind
 from clew.formats.code.script.scopes import Local, ScriptScope
 from clew.formats.code.script.types import Types
@@ -143,7 +143,7 @@ class Values(Types):
                 return self._both(node)
             if operator == "instanceof":
                 left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-                return self._narrowed(left, self.visit(left), self.visit(right)), {}
+                return self._told_apart(left, self.visit(left), self.visit(right))
         if kind == "call_expression":
             value = self.visit(node)
             given = node.child_by_field_name("arguments")
@@ -159,6 +159,11 @@ class Values(Types):
     def _narrowed(self, node: Any, value: int, tested: int) -> Known:
         key = self.quiet(node)
         return {key: self.writer.expression(Op.NARROWED, value, tested)} if key and value and tested else {}
+
+    def _told_apart(self, node: Any, value: int, tested: int) -> tuple[Known, Known]:
+        """A value where it is of a class, and where it is not."""
+        yes = self._narrowed(node, value, tested)
+        return yes, {key: self.writer.expression(Op.NARROWED, value, tested, EXCLUDED) for key in yes}
 
     def _both(self, node: Any) -> tuple[Known, Known]:
         """All conditions of a chain of one operator, each read with what those before it say."""

@@ -375,8 +375,11 @@ class Calls(TypesWritten):
         found = self.as_type(of.path, parameter.type) if parameter.type else self._inherited(source, of, place)
         if found is None:
             found = self.value(of.path, parameter.default) if parameter.default else UNKNOWN
-            if parameter.default and all(isinstance(each, Nothing) for each in found):
+            if all(isinstance(each, Nothing) for each in found):
                 found = UNKNOWN
+            elif source.rules is None or not source.rules.types_by_default(of.path):
+                # A caller may give anything in place of the default.
+                found = joined(found, UNKNOWN)
         if parameter.gathers == 1:
             name = "tuple" if source.rules is None or source.rules.builtins == "builtins" else "Array"
             return self.of_builtin(

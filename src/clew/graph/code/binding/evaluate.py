@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from clew.derived.code_file import CodeFile
+from clew.formats.code.facts.expressions import EXCLUDED, Op
 from clew.formats.code.facts.expressions import UNKNOWN as NO_EXPRESSION
-from clew.formats.code.facts.expressions import Op
 from clew.formats.code.facts.model import CALLABLES, CALLED, CLASS, MEMBER, METHOD, PROPERTY, Form
 from clew.graph.code.aliases import Aliases
 from clew.graph.code.binding.calls import Calls
@@ -493,6 +493,8 @@ class Evaluator(Calls):
 
     def _narrowed(self, source: Source, parts: tuple[int, ...]) -> Value:
         before = self.value(source.path, parts[1])
+        if parts[3:] == (EXCLUDED,):
+            return self._without(source, before, parts[2])
         told = self.value(source.path, parts[2])
         if len(parts) > 3:
             # Most functions give a truth that tells no type.
@@ -508,6 +510,22 @@ class Evaluator(Calls):
             wide = any(not isinstance(one, Instance) or self.is_below(each.of, one.of) for one in before)
             found.append(joined(kept, (Instance(each.of, each.arguments),)) if wide else kept)
         return joined(*found) or tuple(Instance(each.of) for each in wanted if isinstance(each, Class))
+
+    def _without(self, source: Source, before: Value, tested: int) -> Value:
+        """The values that are of none of the tested classes."""
+        parts = source.expression(tested)
+        excluded = set()
+        for each in parts[2:] if parts[0] == Op.COLLECTION else (tested,):
+            named = self.refer(source.path, each)
+            if len(named) != 1 or not isinstance(named[0], Ref) or not self.is_class(named[0]):
+                # A variable may hold a class below the one that it was declared with.
+                continue
+            excluded.add(named[0])
+        return tuple(
+            one
+            for one in before
+            if not isinstance(one, Instance) or not any(self.is_below(one.of, each) for each in excluded)
+        )
 
     def _classes_in(self, value: Value) -> Iterable[Type]:
         for each in value:

@@ -202,7 +202,7 @@ class Namespaces:
             self._roots = tuple(sorted(above - packages - {""}, key=lambda root: (root.count("/"), root)))[:50]
         return self._roots
 
-    def in_package(self, package: str, rules: str) -> tuple[str, ...]:
+    def in_package(self, package: str) -> tuple[str, ...]:
         return tuple(self.file.in_package(package))
 
     def package_of(self, path: str) -> str:
@@ -210,9 +210,6 @@ class Namespaces:
 
     def in_folder(self, folder: str) -> tuple[str, ...]:
         return tuple(self.file.in_folder(folder))
-
-    def ending_with(self, end: str) -> tuple[str, ...]:
-        return tuple(self.file.ending_with(end))
 
     def leads_to(self, written: str, importer: str) -> tuple[str, ...]:
         return tuple(self._aliases.leads_to(written, importer)) if self._aliases is not None else ()

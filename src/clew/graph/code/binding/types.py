@@ -1,4 +1,6 @@
-"""Values as binding knows them: the types that an expression may have, without running it."""
+"""Values as binding knows them: the types that an expression may have, without running it.
+
+They are tuples, and equal ones are one alternative: no two kinds may have the same fields with the same values."""
 
 from typing import NamedTuple
 
@@ -27,6 +29,7 @@ class Class(NamedTuple):
     of: Ref
     arguments: tuple["Value", ...] = ()
     is_receiver: bool = False
+    is_class: bool = True
 
 
 class Function(NamedTuple):
@@ -87,13 +90,13 @@ class TypeParameter(NamedTuple):
 class Nothing(NamedTuple):
     """The value without members, `None`."""
 
-    is_nothing: bool = True
+    mark: int = 0
 
 
 class Unknown(NamedTuple):
     """It may be anything."""
 
-    is_unknown: bool = True
+    mark: int = 1
 
 
 Type = (

@@ -5,13 +5,14 @@ from functools import cache
 from typing import NamedTuple
 
 from clew.derived.code_file import CodeFile
+from clew.formats.code.facts.expressions import Op
 from clew.formats.code.facts.model import CLASS, MODULE, SiteKind
 from clew.graph.code.aliases import Aliases
 from clew.graph.code.binding.meaning import MeaningsInTests, RelatedMembers
 from clew.graph.code.binding.namespaces import Named, Source
-from clew.graph.code.binding.types import Ref
+from clew.graph.code.binding.types import Class, Instance, Outside, Ref, Type, Unknown
 
-EXACT, BY_NAME, ONE_OF = "exact", "name", "one of"
+EXACT, INFERRED, BY_NAME, ONE_OF = "exact", "inferred", "name", "one of"
 _MOST_ALIASES = 20
 
 
@@ -77,7 +78,7 @@ class Binder(RelatedMembers):
     def _found(self, target: Ref, check: Callable[[], None]) -> Uses:
         own = self.known_source(target.path)
         symbol, rules = own.symbol(target.symbol), own.facts.rules
-        exact: dict[Use, None] = {}
+        bound: dict[Use, None] = {}
         loose: list[Use] = []
         unbound = files = 0
         names, done = [symbol.name], set[str]()
@@ -92,8 +93,9 @@ class Binder(RelatedMembers):
                         names.append(alias)
                 for line, column, kind, inside, expression in source.sites(name):
                     refs = self.meant(source, expression, SiteKind(kind))
-                    if target in refs or any(self.are_related(target, each) for each in refs):
-                        exact[Use(source.path, line, column, SiteKind(kind), EXACT, inside)] = None
+                    if self._is_among(target, refs):
+                        basis = INFERRED if self._may_mean_others(source, expression, target) else EXACT
+                        bound[Use(source.path, line, column, SiteKind(kind), basis, inside)] = None
                     elif (
                         not refs
                         and name == symbol.name
@@ -105,12 +107,33 @@ class Binder(RelatedMembers):
                         if given is None:
                             loose.append(use)
                         elif target in given:
-                            exact[use._replace(kind=SiteKind.FIXTURE, basis=EXACT)] = None
+                            bound[use._replace(kind=SiteKind.FIXTURE, basis=EXACT)] = None
         for use in self._overriding(target):
-            exact[use] = None
+            bound[use] = None
         by_name, one_of = self._by_name(target, symbol.name, loose)
         unbound = len(loose) - len(by_name) - len(one_of)
-        return Uses((*exact, *by_name), one_of, unbound, files)
+        return Uses((*bound, *by_name), one_of, unbound, files)
+
+    def _is_among(self, target: Ref, refs: Iterable[Named]) -> bool:
+        return any(target == each or self.are_related(target, each) for each in refs)
+
+    def _may_mean_others(self, source: Source, expression: int, target: Ref) -> bool:
+        """True if the receiver at a site is one of several values, and another of them leads elsewhere."""
+        parts = source.expression(expression)
+        if parts[0] != Op.MEMBER:
+            return False
+        values = self.with_bounds(self.value(source.path, parts[1]))
+        name = source.name(parts[2])
+        return len(values) > 1 and not all(self._leads_to(each, name, target) for each in values)
+
+    def _leads_to(self, value: Type, name: str, target: Ref) -> bool:
+        """True if the member of a value is the target, or the value has none, so that it cannot be meant."""
+        if isinstance(value, Unknown | Outside):
+            return False
+        if not isinstance(value, Instance | Class):
+            return True
+        found = self.member(value, name)
+        return self._is_among(target, (each.ref for each in found.members)) if found.members else not found.is_open
 
     def _other_names(self, source: Source, name: str, target: Ref) -> Iterator[str]:
         """The names under which a file imports the symbol."""

@@ -4,26 +4,22 @@ import posixpath
 from collections.abc import Sequence
 
 from clew.formats.code.facts.model import Imported
-from clew.graph.code.languages.rules import Files, Module
+from clew.graph.code.languages.rules import Files, LanguageRules, Module
 
 _ENDING = ".go"
 _TESTS = "_test.go"
 _MODULE_FILE = "go.mod"
 
 
-class GoRules:
+class GoRules(LanguageRules):
     name = "go"
     builtins = "?go"
-    constructor = ""
-    related = False
     spread = True
-    typed_literals = True
-    flattens = False
 
     def module(self, imported: Imported, path: str, files: Files) -> Module:
         parts = imported.module.split("/")
         for cut in range(len(parts), 0, -1):
-            for named in files.in_package("/".join(parts[:cut]), self.name):
+            for named in files.in_package("/".join(parts[:cut])):
                 folder, file = posixpath.split(named)
                 if file == _MODULE_FILE:
                     return self._in(posixpath.join(folder, *parts[cut:]), files)
@@ -32,12 +28,6 @@ class GoRules:
     def _in(self, folder: str, files: Files) -> Module:
         found = files.in_folder(folder)
         return tuple(path for path in found if path.endswith(_ENDING) and not path.endswith(_TESTS))
-
-    def part(self, module: Module, name: str, files: Files) -> Module:
-        return ()
-
-    def dotted(self, name: str, files: Files) -> tuple[Module, str]:
-        return (), name
 
     def around(self, path: str, files: Files) -> Module:
         found = files.in_folder(posixpath.dirname(path))

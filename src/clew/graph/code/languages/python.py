@@ -4,21 +4,18 @@ import posixpath
 from collections.abc import Iterator, Sequence
 
 from clew.formats.code.facts.model import How, Imported
-from clew.graph.code.languages.rules import Files, Module
+from clew.graph.code.languages.rules import Files, LanguageRules, Module
 
 _ROOTS = ("src", "lib", "python")
 """Folders that a project imports from, besides its own and those above the file."""
 _PACKAGE = "__init__.py"
 
 
-class PythonRules:
+class PythonRules(LanguageRules):
     name = "python"
     builtins = "builtins"
     constructor = "__init__"
-    related = False
-    spread = False
     typed_literals = False
-    flattens = False
 
     def module(self, imported: Imported, path: str, files: Files) -> Module:
         name = imported.module
@@ -48,12 +45,6 @@ class PythonRules:
                 module, rest = inner, rest[1:]
             return module, ".".join(rest)
         return (), name
-
-    def around(self, path: str, files: Files) -> Module:
-        return (path,)
-
-    def extends(self, path: str, other: str) -> bool:
-        return path == other
 
     def order(self, class_: object, bases: Sequence[Sequence[object]]) -> tuple[object, ...]:
         """The C3 order; if there is none, the classes in the order in which they are met."""

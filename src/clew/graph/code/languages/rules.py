@@ -20,7 +20,7 @@ class Files(Protocol):
         """Folders from which the project imports, by its configuration and its files."""
         ...
 
-    def in_package(self, package: str, rules: str) -> tuple[str, ...]:
+    def in_package(self, package: str) -> tuple[str, ...]:
         """The files of a package."""
         ...
 
@@ -30,10 +30,6 @@ class Files(Protocol):
 
     def in_folder(self, folder: str) -> tuple[str, ...]:
         """The source files directly in a folder."""
-        ...
-
-    def ending_with(self, end: str) -> tuple[str, ...]:
-        """The files whose path is, or ends with, some folders and a name; at most two."""
         ...
 
     def leads_to(self, written: str, importer: str) -> tuple[str, ...]:
@@ -46,44 +42,50 @@ Module = tuple[str, ...]
 for a module that is none of the project's."""
 
 
-class LanguageRules(Protocol):
-    name: str
+class LanguageRules:
+    """The rules of a language of which nothing else is said."""
+
+    name = ""
     """As in `Facts.rules`."""
-    builtins: str
+    builtins = ""
     """The described module of what every file knows."""
-    constructor: str
+    constructor = ""
     """The method that gets the arguments of a constructor."""
-    related: bool
-    """Whether using a member is using those of its name in the classes above, which it stands for."""
-    spread: bool
-    """Whether a method may stand in another file than its type."""
-    typed_literals: bool
-    """Whether the names in literals are fields of the type that is expected there."""
-    flattens: bool
-    """Whether waiting for something gives its last result, and for anything else that itself."""
+    related = False
+    """Using a member is using those of its name in the classes above, which it stands for."""
+    spread = False
+    """A method may stand in another file than its type."""
+    typed_literals = True
+    """The names in literals are fields of the type that is expected there."""
+    flattens = False
+    """Waiting for something gives its last result, and for anything else that itself."""
 
     def module(self, imported: Imported, path: str, files: Files) -> Module:
         """The module that an import in the file `path` names, without the name that is taken out of it. With `How.TOP`
         the module of the first part."""
-        ...
+        return ()
 
     def part(self, module: Module, name: str, files: Files) -> Module:
         """The module that is a part of a module, such as a file in the folder of a package."""
-        ...
+        return ()
 
     def dotted(self, name: str, files: Files) -> tuple[Module, str]:
         """The module that a dotted name in a literal begins with, and the rest of the name."""
-        ...
+        return (), name
 
     def around(self, path: str, files: Files) -> Module:
         """The files whose top-level names a file sees without an import, the file itself included."""
-        ...
+        return (path,)
 
     def extends(self, path: str, other: str) -> bool:
-        """Whether a type of one file may have methods in another, where methods may stand apart from their type."""
-        ...
+        """True if a type of one file may have methods in another, where methods may stand apart from their type."""
+        return path == other
+
+    def types_by_default(self, path: str) -> bool:
+        """True if the default of a parameter without a written type decides its type in a file."""
+        return False
 
     def order(self, class_: object, bases: Sequence[Sequence[object]]) -> tuple[object, ...]:
         """A class and all its bases in the order in which a member is looked for; `bases` has the orders of the direct
-        bases."""
-        ...
+        bases. Here the class, then each of those above it with all that is above that."""
+        return tuple(dict.fromkeys((class_, *(each for above in bases for each in above))))

@@ -1,10 +1,9 @@
 """Where paths of Rust lead: modules are files below the root of a crate, which `Cargo.toml` names."""
 
 import posixpath
-from collections.abc import Sequence
 
 from clew.formats.code.facts.model import Imported
-from clew.graph.code.languages.rules import Files, Module
+from clew.graph.code.languages.rules import Files, LanguageRules, Module
 
 _ENDING = ".rs"
 _ROOTS = ("lib.rs", "main.rs")
@@ -12,13 +11,11 @@ _OWN_FOLDER = frozenset({"lib", "main", "mod"})
 _PACKAGE_FILE = "Cargo.toml"
 
 
-class RustRules:
+class RustRules(LanguageRules):
     name = "rust"
     builtins = "?rust"
     constructor = "new"
-    related = False
     spread = True
-    typed_literals = True
     flattens = True
 
     def module(self, imported: Imported, path: str, files: Files) -> Module:
@@ -31,7 +28,7 @@ class RustRules:
         elif first == "super":
             found = self._above(path, files)
         else:
-            found = self.part((path,), first, files) or self._crate_named(first, path, files)
+            found = self.part((path,), first, files) or self._crate_named(first, files)
         for word in words[1:]:
             if not found:
                 return ()
@@ -44,8 +41,8 @@ class RustRules:
             folder = posixpath.dirname(folder)
         return _of_folder(folder, files)
 
-    def _crate_named(self, name: str, path: str, files: Files) -> Module:
-        for each in files.in_package(f"{name}::", self.name):
+    def _crate_named(self, name: str, files: Files) -> Module:
+        for each in files.in_package(f"{name}::"):
             if posixpath.basename(each) == _PACKAGE_FILE:
                 return _root(posixpath.join(posixpath.dirname(each), "src"), files)
         return ()
@@ -60,19 +57,9 @@ class RustRules:
                     return (found,)
         return ()
 
-    def dotted(self, name: str, files: Files) -> tuple[Module, str]:
-        return (), name
-
-    def around(self, path: str, files: Files) -> Module:
-        return (path,)
-
     def extends(self, path: str, other: str) -> bool:
         one, another = _crate(path), _crate(other)
         return one == another or not (one and another)
-
-    def order(self, class_: object, bases: Sequence[Sequence[object]]) -> tuple[object, ...]:
-        """The type, then each trait that it has with all that is above that."""
-        return tuple(dict.fromkeys((class_, *(each for above in bases for each in above))))
 
 
 def _crate(path: str) -> str:

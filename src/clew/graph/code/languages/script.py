@@ -1,9 +1,8 @@
 """The rules of TypeScript and JavaScript: targets of imports, and the order in which members are looked for."""
 
-from collections.abc import Sequence
-
 from clew.formats.code.facts.model import Imported
-from clew.graph.code.languages.rules import Files, Module
+from clew.formats.code.script.scopes import UNTYPED
+from clew.graph.code.languages.rules import Files, LanguageRules, Module
 
 _ENDINGS = (
     ".ts",
@@ -23,13 +22,11 @@ _ENDINGS = (
 _KNOWN = (*_ENDINGS, ".json")
 
 
-class ScriptRules:
+class ScriptRules(LanguageRules):
     name = "script"
     builtins = "?es"
     constructor = "constructor"
     related = True
-    spread = False
-    typed_literals = True
     flattens = True
 
     def module(self, imported: Imported, path: str, files: Files) -> Module:
@@ -42,21 +39,8 @@ class ScriptRules:
                 return found
         return ()
 
-    def part(self, module: Module, name: str, files: Files) -> Module:
-        return ()
-
-    def dotted(self, name: str, files: Files) -> tuple[Module, str]:
-        return (), name
-
-    def around(self, path: str, files: Files) -> Module:
-        return (path,)
-
-    def extends(self, path: str, other: str) -> bool:
-        return path == other
-
-    def order(self, class_: object, bases: Sequence[Sequence[object]]) -> tuple[object, ...]:
-        """The class, then each of those above it with all that is above that."""
-        return tuple(dict.fromkeys((class_, *(each for above in bases for each in above))))
+    def types_by_default(self, path: str) -> bool:
+        return not path.endswith(UNTYPED)
 
 
 def _at(stem: str, files: Files) -> Module:
