@@ -76,7 +76,9 @@ def openspec_project(folder: Path, size: int = 4) -> Path:
             )
         )
         files[f"openspec/specs/depot{number}/spec.md"] = (
-            f"# depot{number} Specification\n\n## Purpose\nWhat happens in depot {number}.\n\n## Requirements\n"
+            f"# depot{number} Specification\n\n"
+            f"## Purpose\nParcels in depot {number}, from the scan to the customer.\n\n"
+            "## Requirements\n"
             f"### Requirement: Depot {number} reports parcels\nDepot {number} SHALL report each parcel.\n\n{scenarios}"
         )
         files[f"src/depot{number}.ts"] = (

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from clew.graph.model import Node
     from clew.kb.service import KnowledgeBase
     from clew.memory.service import MemoryService
+    from clew.operation.call import Call
     from clew.project_index import ProjectIndex
     from clew.register.service import RegisterService
     from clew.search.engine import SearchEngine
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from clew.trace.edit.service import MutationService
     from clew.trace.links.service import LinkService
     from clew.trace.read.results import Unsaved
+    from clew.trace.reports.finding import Finding
     from clew.trace.service import TraceService
     from clew.why.overview.holdings import Holdings
 
@@ -136,6 +138,12 @@ class Project:
         return TraceService(
             self.context, lambda query, again, check: self.index.rank_requirements(query, check, again=again)
         )
+
+    def findings(self, call: "Call") -> "tuple[Finding, ...]":
+        """All findings of the graph, the specs, the register and the memory, sorted by place."""
+        from clew.why.findings import all_findings
+
+        return all_findings(call)
 
     @lazy
     def open_cursors(self) -> "OpenCursors":

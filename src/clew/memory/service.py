@@ -39,6 +39,7 @@ from clew.text.display import shortened
 
 if TYPE_CHECKING:
     from clew.memory.cognition.dreams.dream import Dreams
+    from clew.memory.curation.gaps import CurationTask
     from clew.memory.mirror.service import Mirror
     from clew.memory.recall.ranking import RecalledMemory
     from clew.memory.storage.jsonl import ImportedLines
@@ -152,6 +153,12 @@ class MemoryService:
         from clew.memory.recall.listing import decisions
 
         return decisions(self.view(call), limit) if self.exists and self.doubt is None else ()
+
+    def curation_tasks(self, call: "Call", most: int) -> "list[CurationTask]":
+        """Memories that need attention, of each kind at most so many; makes nothing."""
+        from clew.memory.curation.gaps import curation_tasks
+
+        return curation_tasks(self.view(call), most) if self.exists and self.doubt is None else []
 
     def import_lines(self, call: "Call", text: str, *, as_document: bool, dry_run: bool) -> "ImportedLines":
         """Import memories from lines of JSON, as far as they are not stored yet."""

@@ -115,6 +115,11 @@ class RegisterReading:
         judge = judge_from()
         if judge is not None:
             return validate_register(register, judge, self._duplicates)
+        return self.violations(register)
+
+    def violations(self, register: Register | None = None) -> list[RuleViolation]:
+        """The findings of Clew's own rules, which no external judge is asked for."""
+        register = register or self.register
         if self._validated is None or self._validated[0] is not register:
             self._validated = (register, validate_register(register, duplicates=self._duplicates))
         return self._validated[1]

@@ -19,7 +19,7 @@ from clew.formats.openspec.change import ChangeProposal
 from clew.formats.openspec.layout import Layout, Root, new_change_folder, root_for, spec_path
 from clew.formats.openspec.records import SectionKind
 from clew.formats.openspec.references import requirement_id, scenario_id
-from clew.formats.openspec.rules.rules import Dialect
+from clew.formats.openspec.rules.rules import Dialect, Issue
 from clew.formats.openspec.settings import SETTINGS, ProjectSettings, read_settings
 from clew.graph.readers.locations import spec_roots
 from clew.once import lazy
@@ -217,6 +217,17 @@ class SpecsService:
         self, change_id: str | None, dialect: str = OWN_RULES, *, strict: bool = False
     ) -> results.Validation:
         return validation.validate_changes(self.library, change_id, _dialect(dialect), strict=strict)
+
+    def problems(self) -> tuple[tuple[tuple[str, Issue], ...], tuple[tuple[str, Issue], ...]]:
+        """The issues of all specs, and those of all open changes, each with the path of its file."""
+        known = self._known()
+        of_specs, _ = validation.spec_issues(known, None, self._roots, None)
+        of_changes = (
+            (f"{entry.folder}/{file}", issue)
+            for entry in known.changes.values()
+            for file, issue in validation.change_issues(known, entry, None)
+        )
+        return tuple(of_specs), tuple(of_changes)
 
     # Conflicts
 

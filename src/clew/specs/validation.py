@@ -1,6 +1,6 @@
 """Specs and changes held to the rules, as reports."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from clew.formats.openspec.change import ChangeProposal
 from clew.formats.openspec.layout import FileRoleKind, Root, classify
@@ -8,7 +8,7 @@ from clew.formats.openspec.rules.change import validate_change
 from clew.formats.openspec.rules.delta import OtherChanges
 from clew.formats.openspec.rules.rules import Dialect, Issue, IssueLevel, is_valid, own_dialect
 from clew.formats.openspec.rules.spec import validate_spec
-from clew.specs.library import SpecEntry, SpecLibrary, UnreadableFile
+from clew.specs.library import ChangeEntry, SpecEntry, SpecLibrary, UnreadableFile
 from clew.specs.results import IssueReport, Validation
 from clew.text.display import counted
 
@@ -25,6 +25,14 @@ def validate_specs(
 ) -> Validation:
     """Reports on one spec, or on all; files are then named relative to the project's folder. Without a dialect, each
     folder's own tool decides the rules."""
+    issues, checked = spec_issues(known, spec_id, roots, dialect)
+    return _report(issues, counted(checked, "spec"), strict=strict)
+
+
+def spec_issues(
+    known: SpecLibrary, spec_id: str | None, roots: Sequence[Root], dialect: Dialect | None
+) -> tuple[list[tuple[str, Issue]], int]:
+    """The issues of one spec, or of all, each with the path of its file; and the number of specs that were checked."""
     if spec_id in known.unread_specs:
         broken = [known.unread_specs[spec_id]]
         entries: list[SpecEntry] = []
@@ -35,8 +43,7 @@ def validate_specs(
         (entry.path, issue) for entry in entries for issue in validate_spec(entry.spec, dialect or _own(entry, roots))
     ]
     issues += [(each.path, _unreadable(each)) for each in broken]
-    checked = len(entries) + sum(each.place.kind is FileRoleKind.SPEC for each in broken)
-    return _report(issues, counted(checked, "spec"), strict=strict)
+    return issues, len(entries) + sum(each.place.kind is FileRoleKind.SPEC for each in broken)
 
 
 def _own(entry: SpecEntry, roots: Sequence[Root]) -> Dialect:
@@ -54,17 +61,24 @@ def _unreadable(file: UnreadableFile) -> Issue:
 def validate_changes(known: SpecLibrary, change_id: str | None, dialect: Dialect | None, *, strict: bool) -> Validation:
     """One open change, or all of them; files of all are prefixed by the change."""
     entries = [known.change(change_id)] if change_id is not None else list(known.changes.values())
-    issues: list[tuple[str, Issue]] = []
-    for entry in entries:
-        others = [other.change for id, other in known.changes.items() if id != entry.change.id]
-        held = dialect or own_dialect(entry.root.layout)
-        found = validate_change(entry.change, known.in_force(), held, elsewhere=_elsewhere(others))
-        prefix = "" if change_id is not None else f"{entry.change.id}/"
-        issues.extend((f"{prefix}{issue.file}", issue) for issue in found)
-        broken = (each for each in known.unreadable_files if each.place.change_id == entry.change.id)
-        inside = len(entry.folder) + 1
-        issues.extend((f"{prefix}{each.path[inside:]}", _unreadable(each)) for each in broken)
+    issues = [
+        (file if change_id is not None else f"{entry.change.id}/{file}", issue)
+        for entry in entries
+        for file, issue in change_issues(known, entry, dialect)
+    ]
     return _report(issues, counted(len(entries), "change"), strict=strict)
+
+
+def change_issues(known: SpecLibrary, entry: ChangeEntry, dialect: Dialect | None) -> Iterator[tuple[str, Issue]]:
+    """The issues of one open change, each with its file relative to the folder of the change."""
+    others = [other.change for id, other in known.changes.items() if id != entry.change.id]
+    held = dialect or own_dialect(entry.root.layout)
+    for issue in validate_change(entry.change, known.in_force(), held, elsewhere=_elsewhere(others)):
+        yield issue.file, issue
+    inside = len(entry.folder) + 1
+    for each in known.unreadable_files:
+        if each.place.change_id == entry.change.id:
+            yield each.path[inside:], _unreadable(each)
 
 
 def _elsewhere(changes: Iterable[ChangeProposal]) -> dict[str, OtherChanges]:

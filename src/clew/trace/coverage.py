@@ -27,6 +27,7 @@ import msgspec
 from clew.graph.graph import Graph
 from clew.graph.kept import SumRow
 from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.text.display import counted
 
 
 class LevelCounts(msgspec.Struct, frozen=True):
@@ -59,6 +60,28 @@ class LevelCoverage(msgspec.Struct, frozen=True):
     validated_pct: float | None = None
 
 
+class AssertionCounts(msgspec.Struct, frozen=True):
+    """All assertions by whether a test is expected of them: `total` is `expected`, `drafts` and `outside` together."""
+
+    total: int
+    expected: int
+    """Those of requirements whose status expects tests."""
+    tested: int
+    untested: int
+    drafts: int
+    """Those of drafts, which owe no test and may have one."""
+    drafts_tested: int
+    drafts_untested: int
+    outside: int
+    """Retired assertions, and those of retired requirements and of ideas for later."""
+
+    def describe(self) -> str:
+        told = f"tests cover {self.tested:,} of {counted(self.expected, 'assertion')}"
+        others = ((self.drafts, "in drafts"), (self.outside, "retired or ideas for later"))
+        rest = ", ".join(f"{number:,} {place}" for number, place in others if number)
+        return f"{told} that need one; {rest} need none ({self.total:,} in all)" if rest else told
+
+
 class _Sums(msgspec.Struct, frozen=True):
     """The sums over the requirements of one level."""
 
@@ -77,6 +100,10 @@ class _Sums(msgspec.Struct, frozen=True):
     validated_assertions: int
     untested_assertions: int
     stale_hashes: int
+    all_assertions: int
+    """Of all requirements, retired assertions too; likewise below."""
+    drafted_assertions: int
+    drafted_untested: int
 
 
 def _by_level(graph: Graph) -> dict[str, _Sums]:
@@ -96,8 +123,10 @@ def _row(graph: Graph, node: Node | None) -> SumRow | None:
     level, is_stale = fields.get("level", "Unknown"), fields.get("hash_state") == "stale"
     is_active = is_counted(node)
     total, tested, untested = metrics["total_assertions"], metrics["tested"], len(metrics["untested_labels"])
+    written = len(fields.get("labels", ()))
     if not is_expected(node):
-        return level, (1, is_active, *(0,) * 8, untested if is_active else 0, is_stale)
+        drafted = (total, untested) if is_active else (0, 0)
+        return level, (1, is_active, *(0,) * 8, untested if is_active else 0, is_stale, written, *drafted)
     return level, (
         1,
         is_active,
@@ -111,6 +140,9 @@ def _row(graph: Graph, node: Node | None) -> SumRow | None:
         metrics["validated"] or 0,
         untested,
         is_stale,
+        written,
+        0,
+        0,
     )
 
 
@@ -212,6 +244,27 @@ def stale_hash_count(graph: Graph) -> int:
 def uncovered_assertion_count(graph: Graph) -> int:
     """Assertions that no test names, of requirements to work on."""
     return sum(sums.untested_assertions for sums in _by_level(graph).values())
+
+
+def assertion_counts(graph: Graph) -> AssertionCounts:
+    return graph.derived("assertion_counts", _assertion_counts)
+
+
+def _assertion_counts(graph: Graph) -> AssertionCounts:
+    levels = _by_level(graph).values()
+    total, expected = sum(each.all_assertions for each in levels), sum(each.assertions for each in levels)
+    tested = sum(each.tested_assertions for each in levels)
+    drafts, open_ = sum(each.drafted_assertions for each in levels), sum(each.drafted_untested for each in levels)
+    return AssertionCounts(
+        total=total,
+        expected=expected,
+        tested=tested,
+        untested=expected - tested,
+        drafts=drafts,
+        drafts_tested=drafts - open_,
+        drafts_untested=open_,
+        outside=total - expected - drafts,
+    )
 
 
 FULL, PARTIAL, FAILING, MISSING = "full", "partial", "failing", "missing"

@@ -124,6 +124,7 @@ class TraceService:
             stale_hash_count=coverage.stale_hash_count(graph),
             uncovered_assertion_count=coverage.uncovered_assertion_count(graph),
             duplicate_ids=graph.derived("duplicate_ids", lambda _: tuple(self._context.builder.duplicate_ids())),
+            assertions=coverage.assertion_counts(graph),
         )
 
     def changes(self) -> ChangeCounts:

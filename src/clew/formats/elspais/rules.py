@@ -6,6 +6,7 @@ import msgspec
 
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.toml_values import TomlValues
+from clew.text.display import counted
 
 SEVERITIES = ("ok", "off", "info", "warning", "error")
 SILENT = ("ok", "off")
@@ -124,10 +125,12 @@ _OF_HIERARCHY = tuple(
 
 
 def not_obeyed(values: TomlValues, unread: Iterable[str]) -> Iterator[Diagnostic | str]:
-    """Rules that Clew does not go by, as diagnostics; every other key that nobody asked for as it is."""
-    for key in sorted({*unread, *filter(values.has, _OF_HIERARCHY)}):
-        if key.startswith(_RULES):
-            message = f"`{key}` is an elspais rule that Clew does not check. Check it with elspais, or remove it."
-            yield Diagnostic("elspais.setting_not_obeyed", "info", message, 0)
-        else:
-            yield key
+    """Rules that Clew does not go by, as one diagnostic; every other key that nobody asked for as it is."""
+    keys = sorted({*unread, *filter(values.has, _OF_HIERARCHY)})
+    rules = [key for key in keys if key.startswith(_RULES)]
+    if rules:
+        named = ", ".join(f"`{key}`" for key in rules)
+        count = counted(len(rules), "elspais rule")
+        message = f"Clew does not check {count}: {named}. Check with elspais, or remove the setting."
+        yield Diagnostic("elspais.setting_not_obeyed", "info", message, 0)
+    yield from (key for key in keys if not key.startswith(_RULES))

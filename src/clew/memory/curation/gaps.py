@@ -50,10 +50,10 @@ class EpistemicAction(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-def curation_tasks(view: "MemoryView") -> list[CurationTask]:
-    """List the memories that need attention, the most pressing first."""
+def curation_tasks(view: "MemoryView", most: int = _MOST) -> list[CurationTask]:
+    """List the memories that need attention, the most pressing first; of each kind at most so many."""
     index, viewer = view.library.index, view.viewer
-    alike = index.links_of_kind(MemoryLinkKind.RELATED, viewer, _MOST, SIMILARITY)
+    alike = index.links_of_kind(MemoryLinkKind.RELATED, viewer, most, SIMILARITY)
     before = spelled(view.service.context.clock() - timedelta(days=ORPHAN_DAYS))
     tasks = [
         *(
@@ -62,7 +62,7 @@ def curation_tasks(view: "MemoryView") -> list[CurationTask]:
         ),
         *(
             _task("conflict", (link.source, link.target), f"They contradict each other: {link.origin}")
-            for link in index.links_of_kind(MemoryLinkKind.CONTRADICTS, viewer, _MOST)
+            for link in index.links_of_kind(MemoryLinkKind.CONTRADICTS, viewer, most)
         ),
         *(
             _task("duplicate", (link.source, link.target), f"They are {link.weight:.2f} alike.")
@@ -71,11 +71,11 @@ def curation_tasks(view: "MemoryView") -> list[CurationTask]:
         ),
         *(
             _task("flagged", (row.id,), "Its text reads like an instruction to a model.")
-            for row in index.flagged(viewer, _MOST)
+            for row in index.flagged(viewer, most)
         ),
         *(
             _task("orphan", (row.id,), f"Nothing has been linked to it for {ORPHAN_DAYS} days.")
-            for row in index.unlinked(viewer, before, _MOST)
+            for row in index.unlinked(viewer, before, most)
         ),
     ]
     order = ("high", "medium", "low")

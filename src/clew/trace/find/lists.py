@@ -16,7 +16,7 @@ import msgspec
 from clew.graph.graph import Graph
 from clew.graph.model import BrokenReference, Node, NodeKind
 from clew.text.display import shortened
-from clew.trace.coverage import is_counted, live_labels
+from clew.trace.coverage import is_counted, is_expected, live_labels
 from clew.trace.find import results as results_find
 from clew.trace.find.keywords import WordIndex, matching, searchable_text, title_text
 from clew.trace.find.minimize import DEFAULT_EDGE_KINDS, minimize, superseded_by
@@ -77,7 +77,7 @@ def uncovered_assertions(graph: Graph, *, implemented_only: bool = False, source
     and labels; or only the implemented ones."""
 
     def of(node: Node | None) -> tuple[Gap, ...] | None:
-        if node is None or node.kind is not NodeKind.REQUIREMENT or not is_counted(node):
+        if node is None or node.kind is not NodeKind.REQUIREMENT or not (is_counted(node) or is_expected(node)):
             return None
         return tuple(gaps_of(graph, node, implemented_only=implemented_only, source=source)) or None
 

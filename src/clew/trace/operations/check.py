@@ -13,11 +13,11 @@ from clew.graph.model import NodeKind
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
 from clew.text.controls import pretty_json, printable
-from clew.text.display import counted
 from clew.text.terminal import coloured
 from clew.trace.links.requests import SuggestionSearch
 from clew.trace.reports.finding import Finding
 from clew.trace.reports.groups import FLOOD, SHOWN, UNCOVERED, Group, grouped, proposed_for
+from clew.trace.totals import FindingCounts
 from clew.workspace.git import api as git
 
 _EVERY = 1_000_000
@@ -69,7 +69,7 @@ class CheckProject(
 
     def run(self, call: Call) -> CheckReport:
         project = call.project
-        found = project.trace.findings()
+        found = project.findings(call)
         is_empty = not found and not any(True for _ in project.graph.nodes_by_kind(NodeKind.REQUIREMENT))
         report = CheckReport(found, _in_repository(project.config.root), is_empty=is_empty)
         if self.format != "text" or self.output is not None or self.all_ or call.as_data:
@@ -133,7 +133,8 @@ def _in_repository(root: Path) -> str:
 
 def _lines(finding: Finding, *, plain: bool) -> str:
     label = finding.severity if plain else coloured(finding.severity, _STYLES[finding.severity])
-    text = f"{finding.path}:{finding.line}: {label} {finding.code}: {finding.message}\n"
+    place = f"{finding.path}:{finding.line}: " if finding.path else ""
+    text = f"{place}{label} {finding.code}: {finding.message}\n"
     hint = f"    {finding.hint}"
     return text + ((hint if plain else coloured(hint, "dim")) + "\n" if finding.hint else "")
 
@@ -159,10 +160,7 @@ def _way_out(group: Group, report: CheckReport) -> str:
 
 
 def _counts(found: Sequence[Finding]) -> str:
-    errors = sum(1 for finding in found if finding.severity == "error")
-    warnings = sum(1 for finding in found if finding.severity == "warning")
-    counts = ((errors, "error"), (warnings, "warning"), (len(found) - errors - warnings, "note"))
-    return ", ".join(counted(number, word) for number, word in counts)
+    return FindingCounts.of(found).describe()
 
 
 def annotations(findings: Sequence[Finding], folder: str = "") -> str:

@@ -14,6 +14,7 @@ from clew.text.display import counted
 from clew.text.terminal import coloured, note
 from clew.trace.find.requests import SearchQuery
 from clew.trace.read import results
+from clew.trace.totals import FindingCounts
 from clew.workspace.files import check_spelling
 
 if TYPE_CHECKING:
@@ -200,11 +201,12 @@ class GetProjectSummary(
     trim=("duplicate_ids",),
 ):
     """Requirement counts by level, how many assertions tests cover, requirements changed since the last commit and
-    since the branch began, broken references, stale hashes. Figures only, under 1,000 tokens; clew_brief names the
-    places, get_requirement the details."""
+    since the branch began, findings by severity, broken references, stale hashes. Figures only, under 1,000 tokens;
+    clew_brief names the places, get_requirement the details."""
 
     def run(self, call: Call) -> results.ProjectSummary:
-        return structs.replace(call.project.trace.summary(), drafts=_unsaved(call))
+        counts = FindingCounts.of(call.project.findings(call))
+        return structs.replace(call.project.trace.summary(), drafts=_unsaved(call), findings=counts)
 
 
 class RequirementShown(results.RequirementDetail, frozen=True, kw_only=True):
@@ -383,10 +385,10 @@ class ShowStatus(
             "graph: " + ", ".join(f"{number} {kind}" for kind, number in result.graph.node_counts.items()),
             f"coverage: {coverage.full_coverage} full, {coverage.partial_coverage} partial, "
             f"{coverage.no_coverage} none, of {counted(coverage.total, 'requirement')}",
-            f"findings: {counted(summary.broken_reference_count, 'broken reference')}, "
-            f"{counted(summary.stale_hash_count, 'stale hash', 'stale hashes')}, "
-            f"{counted(summary.uncovered_assertion_count, 'assertion')} without a test",
+            f"assertions: {summary.assertions.describe()}",
         ]
+        if summary.findings is not None:
+            lines.append(f"findings: {summary.findings.describe()} (`clew check` lists them)")
         if changes.uncommitted is not None:
             differ = counted(changes.uncommitted, "requirement differs", "requirements differ")
             lines.append(f"changes: {differ} from the last commit")

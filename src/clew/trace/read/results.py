@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from clew.text.display import counted
-from clew.trace.coverage import CoverageCounts, LevelCounts, LevelCoverage
+from clew.trace.coverage import AssertionCounts, CoverageCounts, LevelCounts, LevelCoverage
+from clew.trace.totals import FindingCounts
 
 
 class Unsaved(msgspec.Struct, frozen=True):
@@ -174,7 +175,11 @@ class ProjectSummary(msgspec.Struct, frozen=True):
     broken_reference_count: int
     stale_hash_count: int
     uncovered_assertion_count: int
+    """As get_uncovered_assertions lists them: `untested` and `drafts_untested` of `assertions`."""
     duplicate_ids: tuple[str, ...]
+    assertions: AssertionCounts
+    findings: FindingCounts | None = None
+    """Everything that `clew check` finds."""
     drafts: Unsaved | None = None
     """Mutations that wait to be saved; null where there are none."""
     truncated: bool = False

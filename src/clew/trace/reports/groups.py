@@ -31,7 +31,18 @@ _WORDS = {
     "trace.retired_reference": ("reference to something retired", "references to something retired"),
     "trace.state_in_git": ("folder of Clew's own in git", "folders of Clew's own in git"),
     "trace.unmatched_result": ("test result without a test", "test results without a test"),
+    "trace.coverage_rule": ("requirement below a rule of coverage", "requirements below a rule of coverage"),
+    "trace.uncredited_evidence": ("test of something that nothing implements", "tests of what nothing implements"),
+    "terms.unmarked": ("use of a term without a mark", "uses of terms without a mark"),
+    "memory.conflict": ("contradiction between memories", "contradictions between memories"),
+    "memory.duplicate": ("pair of memories that say the same", "pairs of memories that say the same"),
+    "memory.flagged": ("memory that reads like an instruction", "memories that read like instructions"),
+    "memory.orphan": ("memory that nothing is linked to", "memories that nothing is linked to"),
     "markers.undeclared": ("id in a comment without a keyword", "ids in comments without a keyword"),
+}
+_ROOMS = {
+    "openspec": ("issue of specs or changes", "issues of specs or changes"),
+    "register": ("violation in the register", "violations in the register"),
 }
 _HELP = {
     "trace.stale_hash": "`clew changed` shows what changed, and `clew fix` writes the hashes.",
@@ -70,10 +81,19 @@ def grouped(found: Iterable[Finding], graph: Graph) -> tuple[Group, ...]:
 
 
 def _named(code: str, found: Sequence[Finding], graph: Graph) -> str:
-    one, many = _WORDS.get(code, (f"finding of kind {code}", f"findings of kind {code}"))
+    one, many = _WORDS.get(code) or _by_room(code)
     if code == UNCOVERED and _are_scenarios(found, graph):
         one, many = one.replace("assertion", "scenario"), many.replace("assertion", "scenario")
     return one if len(found) == 1 else many
+
+
+def _by_room(code: str) -> tuple[str, str]:
+    room, _, kind = code.partition(".")
+    if room not in _ROOMS:
+        return f"finding of kind {code}", f"findings of kind {code}"
+    one, many = _ROOMS[room]
+    told = kind.replace("_", " ")
+    return f"{one} ({told})", f"{many} ({told})"
 
 
 def _are_scenarios(found: Sequence[Finding], graph: Graph) -> bool:

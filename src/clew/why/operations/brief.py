@@ -12,10 +12,12 @@ from msgspec import Meta
 from clew.graph.model import NodeKind
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
-from clew.text.display import counted, one_line
+from clew.text.display import counted, one_line, shortened
 from clew.text.terminal import coloured, columns, shown_length
 from clew.trace import coverage
+from clew.trace.reports.finding import Finding
 from clew.trace.reports.groups import Group, grouped
+from clew.trace.totals import FindingCounts
 from clew.why.overview.about import shown_about
 from clew.why.overview.commands import next_commands, top_requirement
 from clew.why.overview.overview import Overview, overview
@@ -26,6 +28,11 @@ if TYPE_CHECKING:
 
 
 EXAMPLES_PER_CODE = 3
+_ROOMY = 3_000
+"""Tokens from which on each kind of finding has so many examples; below, one, so that every kind can be named."""
+_CRAMPED = 700
+"""Tokens below which the findings matter more than the description of the folder."""
+_LONGEST_EXAMPLE = 160
 _KINDS_SHOWN = 3
 """Kinds of findings that a person sees; `clew check` lists all."""
 _DECISIONS_SHOWN = 2
@@ -65,6 +72,11 @@ class ProjectBrief(msgspec.Struct, frozen=True):
     assertions_tested: int
     assertions_total: int
     last_refresh: str | None
+    assertions: coverage.AssertionCounts
+    findings: FindingCounts
+    """All findings of the graph, the specs, the register and the memory, however many kinds are listed."""
+    kinds: int
+    """Kinds of findings, of which `attention` may list fewer."""
     attention: tuple[Concern, ...]
     """Most severe and most frequent first."""
     next_calls: tuple[NextCall, ...]
@@ -81,10 +93,11 @@ class ProjectBrief(msgspec.Struct, frozen=True):
     truncated: bool = False
 
 
-def brief(project: "Project", *, for_people: bool) -> ProjectBrief:
-    graph = project.graph
+def brief(call: Call, *, for_people: bool, examples: int = EXAMPLES_PER_CODE) -> ProjectBrief:
+    project, graph = call.project, call.project.graph
     levels = coverage.coverage_by_level(graph)
-    concerns = graph.derived("findings_by_kind", lambda graph: grouped(project.trace.findings(), graph))
+    found = project.findings(call)
+    concerns = grouped(found, graph)
     seen = overview(project)
     if for_people:
         commands = next_commands(project, seen, concerns)
@@ -98,7 +111,10 @@ def brief(project: "Project", *, for_people: bool) -> ProjectBrief:
         assertions_tested=sum(level.tested_assertions for level in levels),
         assertions_total=sum(level.assertions for level in levels),
         last_refresh=graph.state.last_refresh,
-        attention=tuple(map(_concern, concerns)),
+        assertions=coverage.assertion_counts(graph),
+        findings=FindingCounts.of(found),
+        kinds=len(concerns),
+        attention=tuple(_concern(each, examples) for each in concerns),
         next_calls=calls,
         overview=msgspec.structs.replace(seen, about=shown_about(seen.about), past=_without_decisions(seen.past)),
         decided=seen.past.decisions if seen.past is not None else (),
@@ -120,12 +136,17 @@ def _indexed(project: "Project") -> str | None:
     return f"{state.describe()} ({state.state.replace('_', ' ')})"
 
 
-def _concern(group: Group) -> Concern:
+def _example(finding: Finding) -> str:
+    place = f"{finding.path}:{finding.line} " if finding.path else ""
+    return shortened(f"{place}{finding.message}", _LONGEST_EXAMPLE)
+
+
+def _concern(group: Group, examples: int) -> Concern:
     return Concern(
         code=group.code,
         severity=group.severity,
         count=len(group.findings),
-        examples=tuple(f"{each.path}:{each.line} {each.message}" for each in group.findings[:EXAMPLES_PER_CODE]),
+        examples=tuple(map(_example, group.findings[:examples])),
         title=group.title,
         help=group.help,
     )
@@ -155,6 +176,13 @@ _NAMES = {
 }
 
 
+def _figures(result: ProjectBrief) -> str:
+    """The number of all findings, and of their kinds where not all are listed."""
+    left = result.kinds - len(result.attention)
+    more = f"; {left} more of {counted(result.kinds, 'kind')}, which max_tokens leaves out" if left > 0 else ""
+    return f"{result.findings.describe()} (`clew check` lists all){more}"
+
+
 def _counted(number: int, kind: str) -> str:
     return counted(number, *_NAMES.get(NodeKind(kind), (kind,)))
 
@@ -171,7 +199,7 @@ class ShowBrief(
     folder="argument",
     default=True,
     outlined=True,
-    trim=("attention", "remembered", "decided", "next_calls", "notes"),
+    trim=("notes", "decided", "remembered", "attention", "next_calls"),
     example={"max_tokens": 600},
 ):
     """Start here. Says what this project is, what its graph holds, what needs attention (broken references, stale
@@ -185,8 +213,10 @@ class ShowBrief(
     def run(self, call: Call) -> ProjectBrief:
         found = call.project.memory.decisions(call)
         remembered = tuple(LatestMemory(each.node_id, each.kind, each.title) for each in found)
-        made = brief(call.project, for_people=call.surface == "cli" and not call.as_data)
-        return msgspec.structs.replace(made, remembered=remembered)
+        examples = EXAMPLES_PER_CODE if self.max_tokens >= _ROOMY else 1
+        made = brief(call, for_people=call.surface == "cli" and not call.as_data, examples=examples)
+        overview = made.overview if self.max_tokens >= _CRAMPED else None
+        return msgspec.structs.replace(made, remembered=remembered, overview=overview)
 
     def text(self, result: ProjectBrief) -> str:
         """The brief as Markdown."""
@@ -196,12 +226,13 @@ class ShowBrief(
         counts = ", ".join(_counted(number, kind) for kind, number in result.node_counts.items())
         lines.append(f"- In the graph: {counts or 'no requirements, specs or tests'}.")
         if result.levels:
-            lines.append("- Levels: " + ", ".join(f"{level} {number}" for level, number in result.levels.items()) + ".")
+            counts = ", ".join(f"{level} {number}" for level, number in result.levels.items())
+            lines.append(f"- Levels: {counts}{_without_level(result)}.")
         if result.index:
             lines.append(f"- Search: {result.index}.")
         lines.append("")
-        if result.attention:
-            lines.append("Needs attention:")
+        if result.findings.total:
+            lines.append(f"Needs attention: {_figures(result)}.")
             for concern in result.attention:
                 lines.append(f"- {concern.title} ({concern.severity}, {concern.code})")
                 lines.extend(f"  - {example}" for example in concern.examples)
@@ -285,12 +316,24 @@ def _busy(each: BusyFile) -> Iterator[str]:
         yield f"for {each.asked_by[0]}{more}"
 
 
+def _without_level(result: ProjectBrief) -> str:
+    """The requirements that no figure of coverage counts, so that the sum of the levels is no riddle."""
+    number, counted_ones = result.node_counts.get(NodeKind.REQUIREMENT, 0), sum(result.levels.values())
+    others = number - counted_ones
+    return f" ({counted_ones} of {counted(number, 'requirement')}; {others} owe no test)" if others > 0 else ""
+
+
 def _requirements(result: ProjectBrief) -> str:
     specs = result.node_counts.get(NodeKind.SPEC, 0)
     within = f" in {counted(specs, 'spec')}" if specs and set(result.levels) == {"spec"} else ""
-    tested = f"; tests cover {result.assertions_tested:,} of {counted(result.assertions_total, 'assertion')}"
     number = result.node_counts[NodeKind.REQUIREMENT]
-    return f"{counted(number, 'requirement')}{within}{tested if result.assertions_total else ''}"
+    return f"{counted(number, 'requirement')}{within}{_tested(result.assertions)}"
+
+
+def _tested(counts: coverage.AssertionCounts) -> str:
+    more = f", {counts.total - counts.expected:,} more need none" if counts.total > counts.expected else ""
+    tested = f"; tests cover {counts.tested:,} of {counted(counts.expected, 'assertion')}{more}"
+    return tested if counts.total else ""
 
 
 def _placed(number: int, word: str, places: Sequence[str]) -> str:
@@ -313,7 +356,7 @@ def _columns(rows: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
 def _attention(result: ProjectBrief) -> Iterator[str]:
     if not result.attention:
         return
-    yield coloured("Needs attention", "bold") + "  (`clew check` lists all)"
+    yield coloured("Needs attention", "bold") + f"  {result.findings.describe()} (`clew check` lists all)"
     for concern in result.attention[:_KINDS_SHOWN]:
         style = {"error": "red", "warning": "yellow"}.get(concern.severity, "dim")
         yield f"  {coloured(concern.title, style)}"

@@ -9,6 +9,7 @@ from clew.memory.operations.commands import ListMemories, ShowMemoryStatus
 from clew.specs.operations.tools import ListChanges
 from clew.surfaces.web import addresses
 from clew.surfaces.web.page_request import PageRequest, TemplateView
+from clew.trace.operations.check import CheckProject
 from clew.trace.operations.read import GetProjectSummary
 from clew.trace.reports.finding import Finding
 from clew.trace.reports.groups import Group, grouped
@@ -17,13 +18,16 @@ from clew.why.operations.brief import ShowBrief
 RECENT = 6
 
 SHOWN = 5
+_SHOWN_AS_TASKS = "memory."
+"""Findings of the memory have buttons of their own."""
 
 
 def show_today(request: PageRequest) -> TemplateView:
     summary = request.ask(GetProjectSummary)
     brief = request.ask(ShowBrief)
+    found = request.ask(CheckProject, all=True).findings
     with request.reading() as project:
-        groups = grouped(project.trace.findings(), project.graph)
+        groups = [each for each in grouped(found, project.graph) if not each.code.startswith(_SHOWN_AS_TASKS)]
     changes = request.ask(ListChanges, limit=RECENT)
     documents = request.tried(ShowKbStatus)
     memories = _memories(request)
@@ -39,6 +43,9 @@ def show_today(request: PageRequest) -> TemplateView:
             "tested": sum(each.tested_assertions for each in levels),
             "passed": sum(each.validated_assertions or 0 for each in levels),
             "levels": levels,
+            "of_assertions": summary.assertions.describe(),
+            "in_levels": sum(each.requirements for each in levels),
+            "found": summary.findings.describe() if summary.findings is not None and summary.findings.total else "",
             "concerns": tuple(map(finding_group, groups)),
             "decided": brief.decided[:RECENT],
             "about": brief.overview.about.summary if brief.overview is not None else "",
