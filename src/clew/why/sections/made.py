@@ -171,12 +171,13 @@ def _shares(inquiry: Inquiry, chain: Chain, commits: dict[str, Commit], chosen: 
 
 def _steps(chain: Chain, commits: dict[str, Commit]) -> Iterator[Fact]:
     """The commits that came after the deciding one and decided nothing, the oldest first."""
-    for step in chain.steps[::-1][:_MOST_STEPS]:
+    steps = sorted(chain.steps, key=lambda step: _number(commits.get(step.commit)))
+    for step in steps[:_MOST_STEPS]:
         about = commit_line(commits[step.commit]) if step.commit in commits else "a commit that is not read yet"
         yield Fact(f"since then {step.action}: {about}", "recorded", step.commit[:12])
     if len(chain.steps) > _MOST_STEPS:
         yield Fact(
-            f"since then {len(chain.steps) - _MOST_STEPS} more decided nothing", "recorded", chain.steps[0].commit[:12]
+            f"since then {len(chain.steps) - _MOST_STEPS} more decided nothing", "recorded", steps[-1].commit[:12]
         )
 
 
@@ -299,6 +300,8 @@ def _note(story: LineStory) -> str:
         notes.append(f"{counted(story.chain.not_committed, 'line')} not committed yet.")
     if story.chain.not_followed:
         notes.append(f"{counted(story.chain.not_followed, 'line')} not followed behind the last commit.")
+    if not story.chain.is_whole:
+        notes.append("git did not answer all questions in time, so an earlier commit may have decided the lines.")
     return " ".join(notes)
 
 

@@ -7,8 +7,7 @@ the deciding commit is wrong, and one that ends early is only short.
 # Implements: REQ-d00361
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -42,84 +41,119 @@ _RESERVED = frozenset(_WORDS.split())
 """Words that no commit renames."""
 _MOST_LINES = 400
 """Longer blocks are compared line by line no more."""
+_MOST_PAIRS = 10_000
+"""Of more pairs of lines only equal ones are found."""
 _SIGNS = re.compile(r"[^\w\s]")
 _TELLING_NAME = 5
 _FEWEST_SPELLED = 5
 """Lines with exchanged names that a commit has at least, where it spelled names in another way."""
 _TELLING = 10
 """Letters and digits that a line has at least for being recognized elsewhere."""
+MOVED_WEIGHT = 32
+"""Letters and digits that lines have at least for being moved rather than written again."""
+SINGLE_WEIGHT = 20
+"""Those of a line that stands nowhere else in its file before and after."""
 _FEWEST_IN_COMMON = 5
 """Tokens that a line broken in another way has at least, to be recognized inside the old lines."""
 
 
-class Passed(msgspec.Struct, frozen=True):
-    """A commit that did something to lines and decided nothing about them."""
+class LineBefore(msgspec.Struct, frozen=True):
+    """A line before a commit that did something to it and decided nothing."""
 
     action: str
     lines: tuple[int, ...]
-    """The old lines, as numbers of the old file."""
+    """Numbers of the old file: a formatter makes one line of several."""
 
 
-def passed(wanted: Sequence[int], block: ChangedBlock, evidence: Sequence[ChangedBlock], path: str) -> Passed | None:
-    """The act of a commit on the wanted lines, numbers of the new file, which are in `block`. In `evidence`, names that
-    were renamed have their definitions. None where the commit decided, or added them."""
-    places = [line - block.new_first for line in wanted]
-    return _whole(places, block, evidence, path) or _line_by_line(places, block, evidence, path)
+Before = dict[int, LineBefore]
+"""The former lines of lines of the new file. A line that the commit decided, or added, is not in it."""
 
 
-def by_place(wanted: Sequence[int], block: ChangedBlock) -> Passed:
+def passed(wanted: Sequence[int], block: ChangedBlock, evidence: Sequence[ChangedBlock], path: str) -> Before:
+    """The wanted lines, numbers of the new file, which are in `block`, before the commit. In `evidence`, names that
+    were renamed have their definitions."""
+    if not block.old or len(block.old) > _MOST_LINES:
+        return {}
+    found = _whole(wanted, block, evidence, path) if len(block.new) <= _MOST_LINES else {}
+    return found | _line_by_line([line for line in wanted if line not in found], block, evidence, path)
+
+
+def by_place(wanted: Sequence[int], block: ChangedBlock) -> Before:
     """The old lines at the same place, behind a commit of which the project says that it only formatted."""
     last = block.old_first + len(block.old) - 1
-    lines = {min(block.old_first + line - block.new_first, last) for line in wanted}
-    return Passed("reformatted it", tuple(sorted(lines)))
+    return {
+        line: LineBefore("reformatted it", (min(block.old_first + line - block.new_first, last),)) for line in wanted
+    }
 
 
-def _whole(places: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock], path: str) -> Passed | None:
-    if not block.old or len(block.old) > _MOST_LINES or len(block.new) > _MOST_LINES:
-        return None
-    found = _compared(tokens_of(block.old, path), tokens_of(block.new, path), blocks, path)
-    if found is None:
-        return None
-    action, pairs = found
-    lines = {old.line for old, new in pairs if new.line in places}
-    return Passed(action, tuple(sorted(block.old_first + line for line in lines))) if lines else None
+def _whole(wanted: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock], path: str) -> Before:
+    compared = _compared(tokens_of(block.old, path), tokens_of(block.new, path), blocks, path)
+    if compared is None:
+        return {}
+    action, pairs = compared
+    rows: dict[int, dict[int, None]] = {}
+    for old, new in pairs:
+        rows.setdefault(block.new_first + new.line, {})[old.line] = None
+    return {line: LineBefore(action, _numbers(block, rows[line])) for line in wanted if line in rows}
 
 
-def _line_by_line(
-    places: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock], path: str
-) -> Passed | None:
-    """The same for each wanted line by itself, where the lines around it were changed in another way."""
-    if not block.old or len(block.old) > _MOST_LINES:
-        return None
-    wanted = [place for place in places if 0 <= place < len(block.new) and _weight(block.new[place])]
-    actions: list[str] = []
-    lines: list[int] = []
-    rows = [tokens_of((line,), path) for line in block.old]
-    for place in wanted:
-        found = _same_line(tokens_of((block.new[place],), path), rows, blocks, path) or _inside(block, place, path)
-        if found is None:
-            return None
-        actions.append(found[0])
-        lines += found[1]
-    if not lines:
-        return None
-    action = Counter(actions).most_common(1)[0][0]
-    return Passed(action, tuple(sorted({block.old_first + line for line in lines})))
+def _numbers(block: ChangedBlock, rows: Iterable[int]) -> tuple[int, ...]:
+    """The numbers of old lines; of lines that became one, not those of brackets alone."""
+    found = sorted(set(rows))
+    telling = [row for row in found if is_telling(block.old[row])]
+    return tuple(block.old_first + row for row in telling or found)
+
+
+def _line_by_line(wanted: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock], path: str) -> Before:
+    """The same for each wanted line by itself, where the lines around it were changed in another way. A line that
+    became two is none of them."""
+    if not wanted:
+        return {}
+    old, new = ([tokens_of((line,), path) for line in lines] for lines in (block.old, block.new))
+    places = [_places_by_text(rows, path) for rows in (old, new)]
+    whole = None
+    if len(old) * len(new) <= _MOST_PAIRS:
+        whole = _undeclared(tokens_of(block.old, path), path), _undeclared(tokens_of(block.new, path), path)
+    found: Before = {}
+    for line in wanted:
+        place = line - block.new_first
+        text = _text_of(new[place], path)
+        if not is_telling(block.new[place]) or len(places[1][text]) > 1:
+            continue
+        # Of many pairs only equal ones are looked for.
+        among = range(len(old)) if whole is not None else places[0].get(text, ())
+        one = _same_line(new[place], [(row, old[row]) for row in among], blocks, path)
+        if one is None and whole is not None:
+            one = _inside(*whole, place, block.new[place])
+        if one is not None:
+            found[line] = LineBefore(one[0], _numbers(block, one[1]))
+    return found
+
+
+def _text_of(tokens: Sequence[LineToken], path: str) -> tuple[str, ...]:
+    return tuple(each.text for each in unformatted(tokens, path))
+
+
+def _places_by_text(rows: Sequence[Sequence[LineToken]], path: str) -> dict[tuple[str, ...], list[int]]:
+    found: dict[tuple[str, ...], list[int]] = {}
+    for place, tokens in enumerate(rows):
+        found.setdefault(_text_of(tokens, path), []).append(place)
+    return found
 
 
 def _same_line(
-    new: Sequence[LineToken], rows: Sequence[Sequence[LineToken]], blocks: Sequence[ChangedBlock], path: str
+    new: Sequence[LineToken], rows: Sequence[tuple[int, Sequence[LineToken]]], blocks: Sequence[ChangedBlock], path: str
 ) -> tuple[str, list[int]] | None:
-    if len(new) < _FEWEST_IN_COMMON and _weight("".join(each.text for each in new)) < _TELLING:
+    """The only one of the rows that says the same."""
+    if len(new) < _FEWEST_IN_COMMON and weight_of("".join(each.text for each in new)) < _TELLING:
         return None
-    found = [(row, compared[0]) for row, old in enumerate(rows) if (compared := _compared(old, new, blocks, path))]
+    found = [(row, one[0]) for row, old in rows if (one := _compared(old, new, blocks, path)) is not None]
     return (found[0][1], [found[0][0]]) if len(found) == 1 else None
 
 
-def _inside(block: ChangedBlock, place: int, path: str) -> tuple[str, list[int]] | None:
+def _inside(old: Sequence[LineToken], new: Sequence[LineToken], place: int, text: str) -> tuple[str, list[int]] | None:
     """A line whose tokens are in the old lines in one place, broken in another way: what is before and behind them has
     to be the same."""
-    new, old = (_undeclared(tokens_of(lines, path), path) for lines in (block.new, block.old))
     own = [number for number, each in enumerate(new) if each.line == place]
     if len(own) < _FEWEST_IN_COMMON:
         return None
@@ -134,7 +168,7 @@ def _inside(block: ChangedBlock, place: int, path: str) -> tuple[str, list[int]]
     new_before = new[own[0] - 1].text if own[0] else ""
     new_behind = new[own[-1] + 1].text if own[-1] + 1 < len(new) else ""
     # One declaration that became several has a comma where each has a beginning and an end of its own.
-    is_divided = _DECLARES.match(block.new[place]) is not None and before in ("", ",") and behind in ("", ",")
+    is_divided = _DECLARES.match(text) is not None and before in ("", ",") and behind in ("", ",")
     if not is_divided and (before, behind) != (new_before, new_behind):
         return None
     return "reformatted it", sorted({each.line for each in old[start:end]})
@@ -145,26 +179,61 @@ def _undeclared(tokens: Sequence[LineToken], path: str) -> list[LineToken]:
     return [each for each in unformatted(tokens, path) if each.text not in ("var", "let", "const")]
 
 
-def moved_within(wanted_lines: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock]) -> Passed | None:
-    """Lines that the commit removed in one place of the file, of which `blocks` are all changes, and wrote in
-    another."""
-    places = [line - block.new_first for line in wanted_lines]
-    wanted = [block.new[place].strip() for place in places if 0 <= place < len(block.new)]
-    telling = [line for line in wanted if _weight(line) >= _TELLING or _IMPORT.match(line)]
-    if not telling:
-        return None
-    removed: dict[str, list[int]] = {}
-    for each in blocks:
-        for number, line in enumerate(each.old, each.old_first):
-            removed.setdefault(line.strip(), []).append(number)
-    found = [removed.get(line, []) for line in telling]
-    if any(len(each) != 1 for each in found):
-        return None
-    action = "sorted the imports" if all(_IMPORT.match(line) for line in telling) else "moved it inside the file"
-    return Passed(action, tuple(sorted(each[0] for each in found)))
+def moved_within(
+    wanted: Sequence[int], block: ChangedBlock, blocks: Sequence[ChangedBlock], is_single: Callable[[str], bool]
+) -> Before:
+    """The wanted lines that the commit removed in one place of the file, of which `blocks` are all changes, and wrote
+    in another: those of a passage, and a line by itself only where it is long and stands nowhere else in the file
+    before and after, as `is_single` tells. An import may stand anywhere."""
+    removed, added = (
+        _rows((each.old_first, each.old) for each in blocks),
+        _rows((each.new_first, each.new) for each in blocks),
+    )
+    old = {number: text for text, numbers in removed.items() for number in numbers}
+    new = {number: text for text, numbers in added.items() for number in numbers}
+    found: Before = {}
+    for line in wanted:
+        text = new[line]
+        if line in found or not is_telling(text) or len(removed.get(text, ())) != 1 or len(added[text]) != 1:
+            continue
+        passage = _passage(line, removed[text][0], new, old)
+        telling = [each for each in passage if is_telling(new[each])]
+        is_import = _IMPORT.match(text) is not None
+        weight = sum(weight_of(new[each]) for each in telling)
+        is_moved = weight >= MOVED_WEIGHT if len(telling) > 1 else weight >= SINGLE_WEIGHT and is_single(text)
+        if is_import or is_moved:
+            action = "sorted the imports" if is_import else "moved it inside the file"
+            found |= {each: LineBefore(action, (passage[each],)) for each in wanted if each in passage}
+    return found
 
 
-def _weight(line: str) -> int:
+def _rows(parts: Iterable[tuple[int, Sequence[str]]]) -> dict[str, list[int]]:
+    """The numbers of lines by their text."""
+    found: dict[str, list[int]] = {}
+    for first, lines in parts:
+        for number, line in enumerate(lines, first):
+            found.setdefault(line.strip(), []).append(number)
+    return found
+
+
+def _passage(line: int, before: int, new: Mapping[int, str], old: Mapping[int, str]) -> dict[int, int]:
+    """The lines around one that were around it before as well, with their former numbers."""
+    found = {line: before}
+    for step in (-1, 1):
+        at = step
+        while line + at in new and new[line + at] == old.get(before + at):
+            found[line + at] = before + at
+            at += step
+    return found
+
+
+def is_telling(line: str) -> bool:
+    """True for a line with a word: brackets and blanks are decided by nobody."""
+    return any(each.isalnum() for each in line)
+
+
+def weight_of(line: str) -> int:
+    """The number of letters and digits."""
     return sum(each.isalnum() for each in line)
 
 
@@ -196,7 +265,13 @@ def _rewritten(old: Sequence[LineToken], new: Sequence[LineToken]) -> tuple[str,
         return None
     if _spoken(old) != _spoken(new) or _names(old) != _names(new):
         return None
-    return "wrote its text in another notation", [(old[0], each) for each in new[:1]] + [(old[-1], new[-1])]
+    rows = {each.line: each for each in reversed(old)}
+    of_new = {each.line: each for each in reversed(new)}
+    if len(rows) == len(of_new):
+        pairs = [(rows[before], of_new[after]) for before, after in zip(sorted(rows), sorted(of_new), strict=True)]
+    else:
+        pairs = [(first, second) for second in of_new.values() for first in rows.values()]
+    return "wrote its text in another notation", pairs
 
 
 def _spoken(tokens: Sequence[LineToken]) -> list[str]:

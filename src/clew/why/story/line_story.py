@@ -15,8 +15,11 @@ from typing import TypeVar
 import msgspec
 
 from clew.derived.history import CommitHistory
+from clew.formats.code.outline import decoded
 from clew.text.hashing import content_hash
-from clew.why.story.chain import Chain, ChainWalk, LinesAt
+from clew.why.story.asking import GitQuestions
+from clew.why.story.chain import MOST_QUESTIONS, Chain, ChainWalk, LinesAt
+from clew.why.story.comparing import is_telling
 from clew.why.story.patient import asked_once
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
@@ -27,7 +30,7 @@ IGNORE_FILE = ".git-blame-ignore-revs"
 _ENTRY = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
 _MOST_IGNORED = 500
 _MOST_SECONDS = 60
-_RULES = 3
+_RULES = 4
 """Changes with the rules by which a commit decided nothing: chains that were kept before are walked again."""
 MOST_LINES = 4_000
 """Longer files are not asked about line by line."""
@@ -88,7 +91,7 @@ class StoryTeller:
 
         def ask(kind: type[T], name: str, work: Callable[[], T | None]) -> T | None:
             left = until - time.monotonic()
-            return asked_once(self._root, self._history, (*about, name), kind, work, left)
+            return asked_once(self._root, self._history, (*about, name), kind, work, left, is_whole=_is_whole)
 
         if not follows:
             blame = ask(
@@ -100,7 +103,11 @@ class StoryTeller:
         blame = ask(_Blame, "blame 2", lambda: self._blamed(path, first, last, (), without_spaces=False))
         if blame is None:
             return None
-        chain = ask(Chain, "chain 2", lambda: self._followed(blame.lines, ignored))
+        rows = decoded(data).split("\n")
+        silent = frozenset(
+            line for line in range(first, last + 1) if line <= len(rows) and not is_telling(rows[line - 1])
+        )
+        chain = ask(Chain, f"chain {_RULES}", lambda: self._followed(blame.lines, silent, ignored))
         if chain is None:
             chain = _unfollowed(blame.lines)
             notes.append(
@@ -113,15 +120,16 @@ class StoryTeller:
         self, path: str, first: int, last: int, ignored: Sequence[str], *, without_spaces: bool
     ) -> _Blame | None:
         lines = git_history.blame(
-            self._root, path, first, last, without_spaces=without_spaces, ignored=ignored, seconds=_MOST_SECONDS
+            self._root, path, [(first, last)], without_spaces=without_spaces, ignored=ignored, seconds=_MOST_SECONDS
         )
         return _Blame(lines) if lines is not None else None
 
-    def _followed(self, lines: tuple[BlamedLine, ...], ignored: Ignored) -> Chain:
+    def _followed(self, lines: tuple[BlamedLine, ...], silent: frozenset[int], ignored: Ignored) -> Chain:
         top = git.toplevel(self._root)
         if top is None:
             return _unfollowed(lines)
-        return ChainWalk(top, ignored.commits, self._message, _MOST_SECONDS).from_lines(lines)
+        questions = GitQuestions(_MOST_SECONDS, MOST_QUESTIONS)
+        return ChainWalk(top, ignored.commits, self._message, questions).from_lines(lines, silent)
 
     def _message(self, commit: str) -> str:
         known = self._history.commits([commit]).get(commit)
@@ -129,6 +137,10 @@ class StoryTeller:
             return known.message
         read = git_history.commits(self._root, [commit], compares=False)
         return read[0].message if read else ""
+
+
+def _is_whole(found: object) -> bool:
+    return not isinstance(found, Chain) or found.is_whole
 
 
 def _unfollowed(lines: tuple[BlamedLine, ...]) -> Chain:

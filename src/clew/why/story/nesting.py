@@ -13,13 +13,19 @@ def depends_on_indentation(path: str) -> bool:
     return path.lower().endswith(INDENTED)
 
 
-def changed_block(before: str, after: str, old: Sequence[int], new: Sequence[int]) -> bool:
-    """True if lines are in another depth of blocks than they were, or it cannot be told. The numbers of lines count
-    from 1. Lines that continue a statement have the depth of its first line."""
-    was, is_now = _depths(before), _depths(after)
-    if was is None or is_now is None:
-        return True
-    return {was.get(line) for line in old} - {None} != {is_now.get(line) for line in new} - {None}
+class Nesting:
+    """Depths of the lines of a file before and after a commit. The numbers of lines count from 1. Lines that continue a
+    statement have the depth of its first line. A text that could not be read is empty."""
+
+    def __init__(self, before: str, after: str) -> None:
+        self._before, self._after = (_depths(text) if text else None for text in (before, after))
+
+    def is_kept(self, old: Sequence[int], new: int) -> bool:
+        """True if a line is in the same depth of blocks as it was; False also where it cannot be told."""
+        if self._before is None or self._after is None:
+            return False
+        now = self._after.get(new)
+        return now is None or {self._before.get(line) for line in old} <= {None, now}
 
 
 def _depths(text: str) -> dict[int, int] | None:

@@ -32,9 +32,10 @@ def asked_once(
     kind: type[T],
     work: Callable[[], T | None],
     seconds: float,
+    is_whole: Callable[[T], bool] = lambda _: True,
 ) -> T | None:
     """The answer to a question that is known by `about`. None where there is none, or none in time; what comes later is
-    kept with the history."""
+    kept with the history, if it is whole."""
     kept = history.kept(kind, *about)
     if kept is not None:
         return kept
@@ -43,7 +44,7 @@ def asked_once(
         question = _RUNNING.get(key)
         if question is None:
             begun = question = _RUNNING[key] = _Question()
-            start_thread("clew-blame", lambda: _ask(begun, key, history, about, work))
+            start_thread("clew-blame", lambda: _ask(begun, key, history, about, work, is_whole))
     question.done.wait(max(seconds, 0.0))
     answer = question.answer
     return answer if isinstance(answer, kind) else None
@@ -54,13 +55,14 @@ def _ask(
     key: tuple[str, ...],
     history: CommitHistory,
     about: tuple[str, ...],
-    work: Callable[[], object],
+    work: Callable[[], T | None],
+    is_whole: Callable[[T], bool],
 ) -> None:
     try:
         with suppress(ClewError):
-            question.answer = work()
-            if question.answer is not None:
-                history.keep(question.answer, *about)
+            question.answer = answer = work()
+            if answer is not None and is_whole(answer):
+                history.keep(answer, *about)
     finally:
         with _LOCK:
             _RUNNING.pop(key, None)

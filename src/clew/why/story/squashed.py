@@ -90,7 +90,7 @@ def _blamed(
 ) -> Sequence[git_history.BlamedLine]:
     top = git.toplevel(root)
     try:
-        found = git_history.blame(top or root, path, min(known), max(known), revision=head, seconds=seconds)
+        found = git_history.blame(top or root, path, [(min(known), max(known))], revision=head, seconds=seconds)
     except ClewError:
         return ()
     return [each for each in found or () if each.line in known]

@@ -151,7 +151,7 @@ def attempts_before(inquiry: "Inquiry", commit: Commit, path: str) -> list[tuple
         is_after = touch.commit.id == commit.id or touch.commit.number > commit.number > 0
         if is_after or REVERTS.search(touch.commit.message) is None:
             continue
-        id = reverted_by(inquiry.root, touch.commit.message)
+        id = reverted_by(inquiry.root, touch.commit.message, seconds=inquiry.seconds)
         attempt = inquiry.history.commits([id]).get(id) if id is not None else None
         if attempt is not None and id != commit.id:
             found.append((attempt, touch.commit))

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from clew.errors import Refused, Unavailable
 from clew.workspace.git import parse
-from clew.workspace.git.run import WORK_SECONDS, run
+from clew.workspace.git.run import WORK_SECONDS, command
 from clew.workspace.paths import display, raw
 
 _RANGES = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -40,31 +39,24 @@ class FileDifference(msgspec.Struct, frozen=True):
 
 
 def differences(
-    top: Path, before: str, after: str, paths: Sequence[str] = (), *, seconds: int = WORK_SECONDS
+    top: Path, before: str, after: str, paths: Sequence[str] = (), *, seconds: float = WORK_SECONDS
 ) -> list[FileDifference]:
     """The files that differ between two commits; only the named ones, where some are named. Renames are found among
-    these. Empty where git cannot tell in time."""
+    these. Unavailable where git fails or takes too long."""
     words = ("--find-renames", *_OPTIONS, before, after, "--", *map(raw, paths))
-    try:
-        done = run(top, "diff", *words, seconds=seconds)
-    except (Unavailable, Refused):
-        return []
-    return list(_files(done.output)) if done.code == 0 else []
+    return list(_files(command(top, "diff", *words, seconds=seconds)))
 
 
 def empty_tree(top: Path) -> str:
     """The id of the tree without files, with which the first commit is compared."""
-    return run(top, "hash-object", "-t", "tree", "--stdin").output.decode().strip()
+    return command(top, "hash-object", "-t", "tree", "--stdin").decode().strip()
 
 
-def renamed_from(top: Path, before: str, after: str, path: str, *, seconds: int = WORK_SECONDS) -> str | None:
-    """The former path of a file that is new in `after`; None where it was not renamed."""
+def renamed_from(top: Path, before: str, after: str, path: str, *, seconds: float = WORK_SECONDS) -> str | None:
+    """The former path of a file that is new in `after`; None where it was not renamed. Unavailable where git fails or
+    takes too long."""
     words = ("--find-renames", "--diff-filter=R", "--name-status", "-z", before, after)
-    try:
-        done = run(top, "diff", *words, seconds=seconds)
-    except (Unavailable, Refused):
-        return None
-    values = os.fsdecode(done.output).split("\0")[:-1]
+    values = os.fsdecode(command(top, "diff", *words, seconds=seconds)).split("\0")[:-1]
     for old, new in zip(values[1::3], values[2::3], strict=False):
         if display(new) == path:
             return display(old)

@@ -15,7 +15,8 @@ from clew.errors import Refused, Unavailable
 from clew.text.hashing import content_hash
 from clew.workspace.git import parse
 from clew.workspace.git.find import find_work_tree
-from clew.workspace.git.run import WORK_SECONDS, answer, run
+from clew.workspace.git.objects import objects
+from clew.workspace.git.run import QUESTION_SECONDS, WORK_SECONDS, answer, command, run
 from clew.workspace.paths import display, raw
 from clew.workspace.regular import ANY_BYTES, contents
 
@@ -188,20 +189,19 @@ def known_commits(root: Path, ids: Sequence[str]) -> frozenset[str]:
 def blame(
     root: Path,
     path: str,
-    first: int,
-    last: int,
+    ranges: Sequence[tuple[int, int]],
     *,
     without_spaces: bool = False,
     ignored: Iterable[str] = (),
     moved: bool = False,
     revision: str | None = None,
-    seconds: int = WORK_SECONDS,
+    seconds: float = WORK_SECONDS,
 ) -> tuple[BlamedLine, ...] | None:
-    """The last commit of each of these lines of the file in the folder; None if git does not know the file.
+    """The last commit of each line in these ranges of the file in the folder; None if git does not know the file.
     `without_spaces` skips changes of white space alone, and `ignored` the named commits. With `moved`, lines that were
     moved or copied belong to the commit that first wrote them. With `revision`, the file is that of a commit.
     Unavailable if it takes too long."""
-    options = ["--porcelain", f"-L{first},{last}"]
+    options = ["--porcelain", *(f"-L{first},{last}" for first, last in ranges)]
     options += ["-w"] if without_spaces else []
     options += [f"--ignore-rev={commit}" for commit in ignored]
     options += ["-M", "-C", "-C"] if moved else []
@@ -228,28 +228,36 @@ def _blamed(output: bytes) -> Iterator[BlamedLine]:
             boundaries.add(commit)
 
 
-def parents_of(root: Path, commit: str) -> tuple[str, ...]:
-    """The parents of a commit; empty for the first one, and where git cannot tell."""
-    output = answer(root, "rev-list", "--parents", "--max-count=1", commit)
-    return tuple((output or b"").decode().split()[1:])
+def parents_of(root: Path, commit: str, *, seconds: float = QUESTION_SECONDS) -> tuple[str, ...]:
+    """The parents of a commit; empty for the first one. Unavailable where git cannot tell."""
+    return tuple(command(root, "rev-list", "--parents", "--max-count=1", commit, seconds=seconds).decode().split()[1:])
 
 
-def ancestor(root: Path, revision: str) -> str | None:
-    """The full id of a commit that leads to HEAD; None for any other."""
-    output = answer(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    id = (output or b"").decode().strip()
-    if not id or answer(root, "merge-base", "--is-ancestor", id, "HEAD") is None:
+def ancestor(root: Path, revision: str, *, seconds: float = QUESTION_SECONDS) -> str | None:
+    """The full id of a commit that leads to HEAD; None for any other. Unavailable where git cannot tell."""
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    found = run(root, *words, seconds=seconds)
+    id = found.output.decode().strip()
+    if found.code or not id:
         return None
-    return id
+    leads = run(root, "merge-base", "--is-ancestor", id, "HEAD", seconds=seconds)
+    if leads.code not in (0, 1):
+        raise Unavailable(f"git merge-base failed: {leads.message}.", hint="Repair the repository first.")
+    return id if leads.code == 0 else None
 
 
-def paths_between(root: Path, before: str, after: str, *, seconds: int = WORK_SECONDS) -> tuple[str, ...]:
-    """The files that differ between two commits."""
-    return tuple(parse.names(answer(root, "diff", "--name-only", "-z", before, after, seconds=seconds)))
+def newest_of(root: Path, ids: Sequence[str], *, seconds: float = QUESTION_SECONDS) -> tuple[str, ...]:
+    """Those of the commits that lead to no other one of them. Unavailable where git cannot tell."""
+    return tuple(command(root, "merge-base", "--independent", *ids, seconds=seconds).decode().split())
+
+
+def paths_between(root: Path, before: str, after: str, *, seconds: float = WORK_SECONDS) -> tuple[str, ...]:
+    """The files that differ between two commits. Unavailable where git cannot tell."""
+    return tuple(parse.names(command(root, "diff", "--name-only", "-z", before, after, seconds=seconds)))
 
 
 def commits_changing(
-    root: Path, text: str, limit: int, *, is_pattern: bool = False, seconds: int = WORK_SECONDS
+    root: Path, text: str, limit: int, *, is_pattern: bool = False, seconds: float = WORK_SECONDS
 ) -> tuple[str, ...]:
     """The newest commits, merges apart, that added or removed a text; with `is_pattern`, whose changed lines match an
     extended regular expression. Unavailable where git fails or takes too long."""
@@ -270,45 +278,24 @@ def commits_between(root: Path, first: str, last: str, path: str | None, limit: 
     return tuple((output or b"").decode().split())
 
 
-def merge_of(root: Path, commit: str, *, seconds: int = 2) -> str | None:
-    """The merge that brought a commit into the current branch; None if it was made on the branch itself."""
-    try:
-        path = ("--first-parent", "--ancestry-path", "--reverse", f"{commit}..HEAD")
-        result = run(root, "rev-list", *path, seconds=seconds)
-        merges = result.output.split()
-        if result.code or not merges:
-            return None
-        first = merges[0].decode()
-        parents = (
-            run(root, "rev-list", "--parents", "--max-count=1", first, seconds=seconds).output.decode().split()[1:]
-        )
-        if len(parents) < 2:
-            return None
-        is_before = run(root, "merge-base", "--is-ancestor", commit, parents[0], seconds=seconds)
-    except (Unavailable, Refused):
+def merge_of(root: Path, commit: str, *, seconds: float = QUESTION_SECONDS) -> str | None:
+    """The merge that brought a commit into the current branch; None if it was made on the branch itself. Unavailable
+    where git cannot tell."""
+    path = ("--first-parent", "--ancestry-path", "--reverse", f"{commit}..HEAD")
+    merges = command(root, "rev-list", *path, seconds=seconds).split()
+    if not merges:
         return None
+    first = merges[0].decode()
+    parents = parents_of(root, first, seconds=seconds)
+    if len(parents) < 2:
+        return None
+    is_before = run(root, "merge-base", "--is-ancestor", commit, parents[0], seconds=seconds)
+    if is_before.code not in (0, 1):
+        raise Unavailable(f"git merge-base failed: {is_before.message}.", hint="Repair the repository first.")
     return first if is_before.code == 1 else None
 
 
-def contents_at(root: Path, places: Sequence[tuple[str, str]], *, seconds: int = WORK_SECONDS) -> list[bytes | None]:
+def contents_at(root: Path, places: Sequence[tuple[str, str]], *, seconds: float = WORK_SECONDS) -> list[bytes | None]:
     """Contents of files in commits, by pairs of commit and path; None for one that was not there or is not in this
-    clone."""
-    asked = [(commit, raw(path)) for commit, path in places]
-    rows = "".join(f"{commit}:./{path}\n" for commit, path in asked if "\n" not in path)
-    output = answer(root, "cat-file", "--batch", stdin=os.fsencode(rows), seconds=seconds)
-    found: list[bytes | None] = []
-    place = 0
-    for _, path in asked:
-        end = -1 if output is None or "\n" in path else output.find(b"\n", place)
-        if output is None or end < 0:
-            found.append(None)
-            continue
-        about = output[place:end].split(b" ")
-        if about[-1] == b"missing" or len(about) != 3 or about[1] != b"blob":
-            size = int(about[2]) + 1 if len(about) == 3 and about[2].isdigit() else 0
-            found.append(None)
-        else:
-            size = int(about[2]) + 1
-            found.append(output[end + 1 : end + size])
-        place = end + 1 + size
-    return found
+    clone. Unavailable where git fails or takes too long."""
+    return objects(root, [f"{commit}:./{raw(path)}" for commit, path in places], seconds=seconds)

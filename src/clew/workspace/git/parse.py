@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -97,14 +97,18 @@ def tree_entries(output: bytes | None) -> dict[str, TreeEntry]:
     return found
 
 
-def blobs(output: bytes) -> list[bytes]:
-    """The blobs in the output of `cat-file --batch`: of each a line that ends in its size, its content, and a line
-    feed."""
-    found: list[bytes] = []
+def objects(output: bytes, kinds: Sequence[bytes]) -> Iterator[bytes | None]:
+    """The objects of some kinds in the output of `cat-file --batch`: of each a line that ends in its size, its content,
+    and a line feed. None for one that is not there, or of another kind."""
     place = 0
     while place < len(output):
         start = output.index(b"\n", place) + 1
-        size = int(output[place:start].split()[2])
-        found.append(output[start : start + size])
+        about = output[place:start].split()
+        # The line of one that is not there repeats its name, which may hold anything.
+        if about[-1] in (b"missing", b"ambiguous", b"submodule") or len(about) != 3:
+            yield None
+            place = start
+            continue
+        size = int(about[2])
+        yield output[start : start + size] if about[1] in kinds else None
         place = start + size + 1
-    return found

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import msgspec
 
-from clew.errors import ClewError, InvalidArgument, Refused
+from clew.errors import ClewError, InvalidArgument, Refused, Unavailable
 from clew.workspace.git import parse
 from clew.workspace.git.find import find_work_tree, refuse_elsewhere
+from clew.workspace.git.objects import objects
 from clew.workspace.git.run import WORK_SECONDS, Result, answer, command, configuration
 from clew.workspace.paths import display, is_glob, raw
 
@@ -182,10 +183,13 @@ def content_at(root: Path, commit: str, path: str) -> bytes | None:
 def contents(root: Path, blobs: Iterable[str]) -> dict[str, bytes]:
     """Contents of blobs, by their ids, with one call of git however many there are."""
     ids = list(dict.fromkeys(blobs))
-    if not ids:
-        return {}
-    output = command(root, "cat-file", "--batch", stdin="".join(f"{id}\n" for id in ids).encode())
-    return dict(zip(ids, parse.blobs(output), strict=True))
+    found = {id: data for id, data in zip(ids, objects(root, ids), strict=True) if data is not None}
+    if len(found) < len(ids):
+        missing = next(id for id in ids if id not in found)
+        raise Unavailable(
+            f"git has no content {missing[:12]}.", hint="Repair the repository, or fetch what is missing."
+        )
+    return found
 
 
 def ignored(root: Path, paths: Iterable[str], *, also_tracked: bool = False) -> frozenset[str]:

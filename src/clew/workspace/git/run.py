@@ -42,7 +42,7 @@ def run(
     *arguments: str,
     stdin: bytes = b"",
     environment: Mapping[str, str] | None = None,
-    seconds: int = WORK_SECONDS,
+    seconds: float = WORK_SECONDS,
     patterns: bool = False,
 ) -> Result:
     """Run a git command in a folder. Paths are literal unless `patterns` says that they are pathspecs with magic.
@@ -71,13 +71,14 @@ def command(
     stdin: bytes = b"",
     environment: Mapping[str, str] | None = None,
     says_no: int = 0,
+    seconds: float = WORK_SECONDS,
     patterns: bool = False,
 ) -> bytes:
     """Standard output of a git command that has to succeed. Unavailable, in git's own words, if it fails.
 
     `says_no` is the exit code by which some commands answer that there is nothing.
     """
-    result = run(folder, *arguments, stdin=stdin, environment=environment, patterns=patterns)
+    result = run(folder, *arguments, stdin=stdin, environment=environment, seconds=seconds, patterns=patterns)
     if result.code not in (0, says_no):
         reason = result.message or f"exit code {result.code}"
         raise Unavailable(f"git {arguments[0]} failed: {reason}.", hint="Repair the repository first.")
@@ -89,7 +90,7 @@ def answer(
     *arguments: str,
     stdin: bytes = b"",
     environment: Mapping[str, str] | None = None,
-    seconds: int = QUESTION_SECONDS,
+    seconds: float = QUESTION_SECONDS,
     patterns: bool = False,
 ) -> bytes | None:
     """Standard output of a git command; None where git is absent or unusable, takes too long or refuses."""
@@ -134,7 +135,7 @@ _known: Cache[WorkTree, Configuration] = Cache(64)
 _reading: Cache[WorkTree, threading.Lock] = Cache(64)
 
 
-def configuration(tree: WorkTree, seconds: int = WORK_SECONDS) -> Configuration | Result:
+def configuration(tree: WorkTree, seconds: float = WORK_SECONDS) -> Configuration | Result:
     """The configuration of a work tree as far as it names programs; the failure where git cannot read it."""
     # Threads that ask about one work tree at once wait for the first, instead of starting git for the same answer. A
     # repository in which git hangs blocks no other call.
@@ -151,14 +152,14 @@ def configuration(tree: WorkTree, seconds: int = WORK_SECONDS) -> Configuration 
 
 
 def _start(
-    folder: Path, arguments: tuple[str, ...], environment: Mapping[str, str], seconds: int, stdin: bytes = b""
+    folder: Path, arguments: tuple[str, ...], environment: Mapping[str, str], seconds: float, stdin: bytes = b""
 ) -> Result:
     program = _program(os.environ.get("PATH", os.defpath))
     return _finished(folder, (program, "--no-pager", *arguments), environment, seconds, stdin)
 
 
 def _finished(
-    folder: Path, words: tuple[str, ...], environment: Mapping[str, str], seconds: int, stdin: bytes = b""
+    folder: Path, words: tuple[str, ...], environment: Mapping[str, str], seconds: float, stdin: bytes = b""
 ) -> Result:
     try:
         done = subprocess.run(
@@ -170,7 +171,7 @@ def _finished(
         ) from error
     except subprocess.TimeoutExpired as error:
         raise Unavailable(
-            f"git {' '.join(words[2:3])} took longer than {seconds} s.", hint="See what it waits for."
+            f"git {' '.join(words[2:3])} took longer than {seconds:g} s.", hint="See what it waits for."
         ) from error
     message = " ".join(done.stderr.decode("utf-8", "replace").split())[:400].rstrip(".")
     return Result(done.returncode, done.stdout, message)
