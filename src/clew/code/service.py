@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _MOST_DEFINITIONS = 12
 _LONGEST_LINE = 160
+_MOST_UNREAD = 4
 _VENDORED = ("vendor/", "third_party/", "node_modules/", "_vendor/", "vendored/", "site-packages/", "extern/")
 _MINIFIED = (".min.js", ".min.mjs", ".min.cjs", ".bundle.js")
 
@@ -200,6 +201,8 @@ class CodeService:
                 "Uses that are made while the program runs are not seen."
             )
         record = self.keeper.file.record(symbol.path)
+        if uses.unread and (record is None or not record.facts.flaw.endswith(NOT_INSTALLED)):
+            notes.append(self._said_unread(symbol, uses.unread))
         if record is not None and record.facts.flaw.endswith(NOT_INSTALLED):
             notes.append(f"Uses in files of this language are not read: the package {record.facts.flaw}.")
         elif record is not None and not record.facts.rules:
@@ -207,6 +210,12 @@ class CodeService:
             why = f"{symbol.path} cannot be read ({flaw})" if flaw else "uses in files of this language are not read"
             notes.append(f"{why[0].upper()}{why[1:]}.")
         return notes
+
+    def _said_unread(self, symbol: FiledSymbol, paths: Sequence[str]) -> str:
+        records = self.keeper.file.records(paths[:_MOST_UNREAD])
+        named = ", ".join(f"{path} ({each.facts.flaw})" for path, each in records.items())
+        more = f" and {counted(len(paths) - _MOST_UNREAD, 'more file')}" if len(paths) > _MOST_UNREAD else ""
+        return f"Uses could not be read in files that may hold the name '{symbol.name}': {named}{more}."
 
     def shown(self, uses: Iterable[Use]) -> Iterator[ShownUse]:
         """Uses with their lines and the symbols around them."""

@@ -316,7 +316,7 @@ class CodeFile:
     def _record(self, connection: SqliteConnection, number: int, path: str, content_hash: str) -> Record:
         key = (path, content_hash)
         known = self._records.get(key)
-        if known is not None:
+        if known is not None and content_hash:
             return known[0]
         row = connection.execute("SELECT symbols, facts FROM records WHERE file = ?", (number,)).fetchone()
         symbols, facts = (self._unsealed(row, at, path, part) for at, part in enumerate(("symbols", "facts")))
@@ -386,6 +386,8 @@ def _names_in(reading: Reading) -> dict[int, int]:
     """The numbers of the names that a file defines or uses, each with 1 where it defines it."""
     names = reading.facts.names
     found = {number_of(names[name]): 0 for name, _ in reading.facts.sites}
+    if reading.facts.flaw:
+        found.update((number_of(name), 0) for name in names)
     found.update((number_of(each.alias), 0) for each in reading.facts.imports if each.alias)
     found.update((number_of(each.name), 1) for each in reading.outline.symbols)
     return found

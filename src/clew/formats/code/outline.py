@@ -11,14 +11,14 @@ from clew.formats.code.components import script_of
 from clew.formats.code.declared_imports import package_of
 from clew.formats.code.definitions.bodiless import bodiless
 from clew.formats.code.definitions.scan import CLASS, Definition, definitions_in, masked
-from clew.formats.code.facts.model import CALLABLES, NOT_INSTALLED, SCOPES, Facts, Outline, Reading, Symbol
+from clew.formats.code.facts.model import ANY_NAME, CALLABLES, NOT_INSTALLED, SCOPES, Facts, Outline, Reading, Symbol
 from clew.formats.code.imports import imports_of
 from clew.formats.code.languages import FAMILIES, Family, family_for
 from clew.formats.code.trees.grammars import ParsingEnded
 
 __all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "holds_code", "outline_of", "reading_of"]
 
-OUTLINE_VERSION = 14
+OUTLINE_VERSION = 15
 _PYTHON = (".py", ".pyi")
 TREES = frozenset({"go", "java", "rust"})
 """Families of languages that are read by a grammar of the same name."""
@@ -28,6 +28,8 @@ SETTINGS = ("pyproject.toml", "setup.cfg")
 SCRIPTS = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
 _LONGEST_HEAD = 200
 _LONGEST_ROW = 2_000
+_MOST_WORDS = 50_000
+_WORD = re.compile(r"[^\W\d]\w{0,99}")
 _OWNED = re.compile(r"(\w+)(?:<[^<>()]*>)?::(~?\w+|operator\s*[^\s\w()]{1,3})\s*\(")
 _RECEIVER = re.compile(r"func\s*\(\s*(?:\w+\s+)?\*?\s*(\w+)(?:\[[^\]]*\])?\s*\)\s*\w+\s*[(\[]")
 
@@ -53,7 +55,7 @@ def reading_of(text: str, path: str) -> Reading:
         try:
             return reader.read(text, path)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            return Reading(_scanned(text, path, family), Facts(flaw=_flaw(error)))
+            return unread(_flaw(error), text, _scanned(text, path, family))
     if path.rpartition("/")[2] in SETTINGS:
         from clew.formats.code.python.entry_points import read_settings
 
@@ -89,8 +91,19 @@ def _of_tree(text: str, path: str, name: str, family: Family | None) -> Reading:
     try:
         read: Reading = reader.read(text, path)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return Reading(_scanned(text, path, family), Facts(flaw=_flaw(error)))
+        return unread(_flaw(error), text, _scanned(text, path, family))
     return read
+
+
+def unread(flaw: str, text: str | None = None, outline: Outline | None = None) -> Reading:
+    """The record of a file whose uses cannot be read, with the words in it; without a text it may hold any name."""
+    words = set[str]()
+    for match in _WORD.finditer(text or ""):
+        words.add(match[0])
+        if len(words) > _MOST_WORDS:
+            break
+    is_partial = text is None or len(words) > _MOST_WORDS
+    return Reading(outline or Outline(), Facts(names=(ANY_NAME,) if is_partial else tuple(sorted(words)), flaw=flaw))
 
 
 def _flaw(error: Exception) -> str:

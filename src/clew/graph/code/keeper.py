@@ -8,9 +8,9 @@ from pathlib import Path
 
 from clew.derived.code_file import FILE, CodeFile, SourceFile
 from clew.errors import ClewError, StoreError
-from clew.formats.code.facts.model import Facts, Outline, Reading
+from clew.formats.code.facts.model import Reading
 from clew.formats.code.languages import source_patterns
-from clew.formats.code.outline import CRATE_FILE, MODULE_FILE, SETTINGS, decoded, reading_of
+from clew.formats.code.outline import CRATE_FILE, MODULE_FILE, SETTINGS, decoded, reading_of, unread
 from clew.formats.code.script_config import PATTERNS
 from clew.graph.code.aliases import Aliases
 from clew.text.display import counted
@@ -26,6 +26,8 @@ DEADLINE_SECONDS = 2.0
 """The time that an answer waits for the first reading."""
 LARGEST_FILE = 1_000_000
 """Larger source files are made by programs, as a rule."""
+LARGEST_SCAN = 8_000_000
+"""Words are looked for in files up to so many bytes."""
 LARGEST_INDEX = 1_000_000_000
 """Bytes of the records of all files, about those of a hundred thousand files; the files beyond are left out."""
 _OFTEN_MADE = frozenset({"build", "coverage", "env", "out", "target"})
@@ -236,8 +238,17 @@ class CodeKeeper(Keeper):
                 data = read_bytes(self._root, entry.path, limit=self._limit)
                 digest, reading = content_hash(data), reading_of(decoded(data), entry.path)
             except (ClewError, RecursionError):
-                digest, reading = "", Reading(Outline(), Facts())
+                digest, reading = "", self._words_of(entry)
             yield _state(entry, digest, changes.looked_ns), reading
+
+    def _words_of(self, entry: FileEntry) -> Reading:
+        """The record of a file that is too large to be read for its uses, or that cannot be opened."""
+        is_large = entry.size > self._limit
+        flaw = f"it is larger than {self._limit / 1e6:g} MB" if is_large else "it cannot be opened"
+        try:
+            return unread(flaw, decoded(read_bytes(self._root, entry.path, limit=LARGEST_SCAN)))
+        except ClewError:
+            return unread(flaw)
 
 
 def _selection(root: Path) -> Selection:

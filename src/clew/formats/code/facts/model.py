@@ -178,6 +178,8 @@ class SiteKind(IntEnum):
 
 NOT_INSTALLED = "is not installed"
 """The end of the flaw of a file whose grammar is in a package that is not there."""
+ANY_NAME = "?"
+"""In place of the words of a file that were not looked at: it may hold any name."""
 SITE_SIZE = 5
 """Numbers of one site in `Facts.sites`: line, column (both as the file has them, the column in characters from 0),
 kind, the symbol that contains it (-1 for none) and the expression that means what the name means."""
@@ -206,7 +208,8 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     is_generated: bool = False
     """A mark in the file says that a program wrote it."""
     flaw: str = ""
-    """The reason for which uses in it could not be read; its definitions come from a scan then."""
+    """The reason for which uses in it could not be read. Its definitions come from a scan then, and `names` are the
+    words in it, so that an answer may name a file that holds the name."""
 
 
 class Outline(msgspec.Struct, frozen=True, array_like=True):

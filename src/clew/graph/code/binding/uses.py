@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from clew.derived.code_file import CodeFile
 from clew.formats.code.facts.expressions import Op
-from clew.formats.code.facts.model import CLASS, MODULE, SiteKind
+from clew.formats.code.facts.model import ANY_NAME, CLASS, MODULE, SiteKind
+from clew.formats.code.languages import Family, family_for
 from clew.graph.code.aliases import Aliases
 from clew.graph.code.binding.meaning import MeaningsInTests, RelatedMembers
 from clew.graph.code.binding.namespaces import Named, Source
@@ -38,6 +39,12 @@ def common_names() -> frozenset[str]:
     return frozenset({"run", "stop", "appendleft", "popleft"}).union(*(dir(each) for each in (*built_in, *of_library)))
 
 
+def _are_alike(one: Family | None, other: Family | None) -> bool:
+    """True for files in one of which a definition in the other may be used."""
+    names = {each.name for each in (one, other) if each is not None}
+    return len(names) == 1 or names == {"script", "component"}
+
+
 class Use(NamedTuple):
     path: str
     line: int
@@ -58,6 +65,8 @@ class Uses(NamedTuple):
     """Sites of the name of which nothing is known."""
     files: int
     """Files that were looked through."""
+    unread: tuple[str, ...] = ()
+    """Files that hold the name, or may hold it, and whose uses could not be read."""
 
 
 class Binder(RelatedMembers):
@@ -87,7 +96,7 @@ class Binder(RelatedMembers):
             done.add(name)
             for source in self.take(self.file.with_name(name)):
                 check()
-                files += name == symbol.name
+                files += name == symbol.name and not source.facts.flaw
                 for alias in self._other_names(source, name, target):
                     if alias not in done and alias not in names and len(done) < _MOST_ALIASES:
                         names.append(alias)
@@ -108,11 +117,22 @@ class Binder(RelatedMembers):
                             loose.append(use)
                         elif target in given:
                             bound[use._replace(kind=SiteKind.FIXTURE, basis=EXACT)] = None
+        unread = self._unread(target, symbol.name)
         for use in self._overriding(target):
             bound[use] = None
         by_name, one_of = self._by_name(target, symbol.name, loose)
         unbound = len(loose) - len(by_name) - len(one_of)
-        return Uses((*bound, *by_name), one_of, unbound, files)
+        return Uses((*bound, *by_name), one_of, unbound, files, unread)
+
+    def _unread(self, target: Ref, name: str) -> tuple[str, ...]:
+        """The files of the target's language that hold a name, or may hold it, and whose uses could not be read."""
+        own = family_for(target.path)
+        return tuple(
+            source.path
+            for each in (name, ANY_NAME)
+            for source in self.take(self.file.with_name(each))
+            if source.facts.flaw and source.path != target.path and _are_alike(family_for(source.path), own)
+        )
 
     def _is_among(self, target: Ref, refs: Iterable[Named]) -> bool:
         return any(target == each or self.are_related(target, each) for each in refs)
