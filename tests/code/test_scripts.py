@@ -230,7 +230,7 @@ interface Plan { at: number }
 interface Plan { on(): void }
 """
     symbols = outline_of(text, "src/a.ts").symbols
-    assert [(each.qualname, each.kind, each.at, each.also) for each in symbols] == [
+    assert [(each.qualname, each.kind, each.at, tuple(place.at for place in each.also)) for each in symbols] == [
         ("Bell", "class", 2, ()),
         ("Bell.count", "attribute", 3, ()),
         ("Bell.size", "attribute", 4, ()),

@@ -34,7 +34,9 @@ def symbols_at(binder: Binder, path: str, line: int, word: str, column: int) -> 
     if source is None or not word:
         return []
     file = binder.file
-    defined = [each for each in file.symbols_of(path) if each.name == word and line in (each.at, *each.also)]
+    defined = [
+        each for each in file.symbols_of(path) if each.name == word and any(line == place.at for place in each.places)
+    ]
     if defined:
         return defined[:1]
     found: dict[FiledSymbol, None] = {}

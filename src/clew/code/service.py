@@ -286,7 +286,7 @@ def shown_symbol(symbol: FiledSymbol, uses: int | None = None) -> ShownSymbol:
         symbol.at,
         symbol.head,
         symbol.about,
-        symbol.also,
+        tuple(each.at for each in symbol.also),
         uses,
     )
 

@@ -113,10 +113,11 @@ def _in_file(binder: Binder, path: str, name: str) -> list[FiledSymbol]:
 
 def symbol_at(symbols: Sequence[S], line: int) -> S | None:
     """The symbol that a line defines, or else the innermost definition around it."""
-    defined = [each for each in symbols if line in (each.at, each.line)]
-    around = [each for each in symbols if each.line <= line <= each.end_line and each.kind in SCOPES]
+    defined = [each for each in symbols if any(line in (place.at, place.line) for place in each.places)]
+    around = [each for each in symbols if each.kind in SCOPES and each.around(line, line)]
     named = [each for each in defined if each.kind in SCOPES or not _is_inside_function(each, around)]
-    found = named or around
+    # Of two that begin on the line, the one that is written later is inside of the other.
+    found = named or sorted(around, key=lambda each: -each.around(line, line))
     return found[-1] if found else None
 
 

@@ -219,7 +219,7 @@ def _around(source: Source, use: Use) -> int:
 
 
 def _covers(symbol: Symbol, line: int) -> bool:
-    return symbol.line <= line <= symbol.end_line and (symbol.kind in SCOPES or symbol.kind in VALUES)
+    return symbol.around(line, line) > 0 and (symbol.kind in SCOPES or symbol.kind in VALUES)
 
 
 def _outermost_function(source: Source, place: int) -> int:

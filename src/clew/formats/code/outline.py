@@ -18,7 +18,7 @@ from clew.formats.code.trees.grammars import ParsingEnded
 
 __all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "holds_code", "outline_of", "reading_of"]
 
-OUTLINE_VERSION = 15
+OUTLINE_VERSION = 16
 _PYTHON = (".py", ".pyi")
 TREES = frozenset({"go", "java", "rust"})
 """Families of languages that are read by a grammar of the same name."""
@@ -167,14 +167,15 @@ def _head(rows: list[str], found: Definition) -> str:
 
 def enclosing(symbols: Sequence[Symbol], first: int, last: int) -> list[Symbol]:
     """The symbols that hold all of these lines, the outermost first."""
-    found = [each for each in symbols if each.line <= first and each.end_line >= last]
+    found = [each for each in symbols if each.around(first, last)]
+    found.sort(key=lambda each: -each.around(first, last))
     # Inside of a function, a line belongs to the function and not to the attribute that it assigns.
     return [each for each in found if each.kind in SCOPES or not _is_in_function(each, symbols)]
 
 
 def _is_in_function(symbol: Symbol, symbols: Sequence[Symbol]) -> bool:
     return any(
-        each.kind in CALLABLES and each.line <= symbol.line and each.end_line >= symbol.end_line for each in symbols
+        each.kind in CALLABLES and each.around(symbol.line, symbol.end_line) for each in symbols if each is not symbol
     )
 
 

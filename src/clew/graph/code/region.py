@@ -94,8 +94,8 @@ class CodeRegion(Region):
         for node in self._memory().nodes_in_file(path):
             if node.kind in (NodeKind.CODE, NodeKind.TEST) and node.source is not None:
                 line = node.get_field("line") or node.source.line
-                around = [place for place, each in enumerate(symbols) if each.line <= line <= each.end_line]
-                if (around[-1] if around else -1) == own:
+                around = [(-lines, place) for place, each in enumerate(symbols) if (lines := each.around(line, line))]
+                if max(around, default=(0, -1))[1] == own:
                     yield Edge(EdgeKind.STRUCTURES, node.id, id)
         for found in self.importing(path, qualname):
             yield Edge(EdgeKind.IMPORTS, PREFIX + found.path, id)

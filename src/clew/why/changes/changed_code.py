@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from clew.derived.code_file import FiledSymbol
-from clew.formats.code.facts.model import CALLABLES, CLASS, MODULE, SiteKind, Symbol
+from clew.formats.code.facts.model import CALLABLES, CLASS, MODULE, SCOPES, SiteKind, Symbol
 from clew.formats.code.outline import decoded, holds_code, reading_of
 from clew.why.changes.tests_to_run import TestsToRun
 from clew.workspace.git import api as git
@@ -120,11 +120,18 @@ def _texts(
             continue
         name = symbol.qualname.partition("@")[0]
         inner = children.get(number, ()) if symbol.kind == CLASS else ()
-        apart = {line for each in inner for line in range(symbols[each].line, symbols[each].end_line + 1)}
-        own = (lines[at - 1] for at in range(symbol.line, min(symbol.end_line, len(lines)) + 1) if at not in apart)
+        apart = {line for each in inner for line in _lines_of(symbols[each], len(lines))}
+        own = (lines[at - 1] for at in _lines_of(symbol, len(lines)) if at not in apart)
         found[name, counts[name]] = symbol, tuple(line for line in own if line)
         counts[name] += 1
     return found
+
+
+def _lines_of(symbol: Symbol, last: int) -> Iterator[int]:
+    """The lines of a definition, bodies of overloads included."""
+    places = symbol.places if symbol.kind in SCOPES else symbol.places[:1]
+    for place in sorted(places, key=lambda each: each.line):
+        yield from range(place.line, min(place.end_line, last) + 1)
 
 
 def _children(symbols: Sequence[Symbol]) -> dict[int, list[int]]:

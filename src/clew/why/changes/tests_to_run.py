@@ -98,8 +98,8 @@ def _reaching(project: "Project", symbol: FiledSymbol, check: Callable[[], None]
 def _recorded(project: "Project", symbol: FiledSymbol) -> Iterator[TestToRun]:
     """Tests by the graph: those that executed lines of the symbol, and those that verify what it cites."""
     graph = project.graph
-    lines = graph.evidence.lines(symbol.path, symbol.line, symbol.end_line)
-    for id in lines.tests if lines is not None else ():
+    counts = (graph.evidence.lines(symbol.path, each.line, each.end_line) for each in symbol.places)
+    for id in dict.fromkeys(id for lines in counts if lines is not None for id in lines.tests):
         yield from _of_node(graph.get_node(id), "ran it", "run", symbol)
     nodes = [node for node in graph.memory.nodes_in_file(symbol.path) if node.kind is NodeKind.CODE]
     ids = tuple(node.id for node in nodes if _is_in(node, symbol))
@@ -109,7 +109,7 @@ def _recorded(project: "Project", symbol: FiledSymbol) -> Iterator[TestToRun]:
 
 
 def _is_in(node: Node, symbol: FiledSymbol) -> bool:
-    return node.source is not None and symbol.line <= node.source.line <= symbol.end_line
+    return node.source is not None and symbol.around(node.source.line, node.source.line) > 0
 
 
 def _of_node(node: Node | None, reason: str, basis: str, symbol: FiledSymbol) -> Iterator[TestToRun]:

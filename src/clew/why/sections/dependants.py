@@ -76,7 +76,7 @@ def named(inquiry: Inquiry, shown: set[str]) -> Iterator[Fact]:
     ending = path.rpartition(".")[2]
     files = shown_files(shown)
     for place, line, text in sorted(grep(inquiry, symbol.name, f"*.{ending}"), key=_nearest(path))[:_MOST]:
-        inside = place == path and symbol.line <= line <= symbol.end_line
+        inside = place == path and symbol.around(line, line)
         if not inside and (place == path or place not in files):
             files.add(place if place != path else "")
             yield Fact(f"{place} names it: {one_line(text, 80)}", "inferred", f"{place}:{line}")

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from clew.formats.code.facts.model import SCOPES, Parameter, Shape, Symbol
+from clew.formats.code.facts.model import SCOPES, Extent, Parameter, Shape, Symbol
 from clew.formats.code.facts.writing import FactsWriter
 
 MOST_VALUES = 12
 """Values of one variable that are kept; a longer list would be looked through at each use."""
+_MOST_PLACES = 50
 _LONGEST_HEAD = 200
 _MOST_HEAD_ROWS = 40
 _DEEPEST = 64
@@ -45,7 +46,7 @@ class Draft:
         self.is_test = False
         self.owner = ""
         """The type that a method belongs to, where that may be in another file."""
-        self.also: list[int] = []
+        self.also: list[Extent] = []
         self.about = ""
         self.type = 0
         self.values: dict[int, None] = {}
@@ -56,6 +57,14 @@ class Draft:
         self.type_parameters: tuple[str, ...] = ()
         self.metaclass = 0
         self.type_defaults: tuple[int, ...] = ()
+
+    @property
+    def place(self) -> Extent:
+        return Extent(self.line, self.end_line, self.name_line)
+
+    def declared_again(self, place: Extent) -> None:
+        if len(self.also) < _MOST_PLACES:
+            self.also.append(place)
 
     def give(self, value: int) -> None:
         if len(self.values) < MOST_VALUES:
@@ -80,7 +89,7 @@ def finished(drafts: Sequence[Draft], writer: FactsWriter, rows: Sequence[str]) 
         depths.append(deep)
         head = _head(rows, draft)
         named = draft.name_line if draft.name_line != draft.line else 0
-        also = tuple(dict.fromkeys(line for line in draft.also if line != draft.name_line))
+        also = tuple(dict.fromkeys(each for each in draft.also if each.at != draft.name_line))
         is_test = draft.is_test and draft.kind != "class"
         writer.symbol(
             Symbol(

@@ -28,6 +28,16 @@ MODULE = -1
 """In place of the number of a symbol: the file itself."""
 
 
+class Extent(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """The lines of a definition, or of one of several that are one symbol."""
+
+    line: int
+    """The first line, decorators included."""
+    end_line: int
+    at: int
+    """The line of its name."""
+
+
 class Symbol(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A definition: a function, a class, a member of one, a constant, a variable that others can reach."""
 
@@ -47,8 +57,8 @@ class Symbol(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """The line that defines it."""
     name_line: int = 0
     """The line of its name; 0 where that is `line`."""
-    also: tuple[int, ...] = ()
-    """Lines on which it is declared or assigned again: overloads, branches of a condition, other assignments."""
+    also: tuple[Extent, ...] = ()
+    """Places where it is declared or assigned again: overloads, branches of a condition, other assignments."""
     about: str = ""
     """The first line of its docstring or documentation comment."""
 
@@ -56,6 +66,18 @@ class Symbol(msgspec.Struct, frozen=True, gc=False, array_like=True):
     def at(self) -> int:
         """The line of its name."""
         return self.name_line or self.line
+
+    @property
+    def places(self) -> tuple[Extent, ...]:
+        """The place that answers show, then the others."""
+        return (Extent(self.line, self.end_line, self.at), *self.also)
+
+    def around(self, first: int, last: int) -> int:
+        """The number of lines of the place that holds some lines; 0 if none does."""
+        if self.line <= first and last <= self.end_line:
+            return self.end_line - self.line + 1
+        held = (each.end_line - each.line + 1 for each in self.also if each.line <= first and last <= each.end_line)
+        return min(held, default=0)
 
 
 class Form(IntFlag):

@@ -128,11 +128,9 @@ class Definitions(Statements):
         """One symbol with several places: the last one is shown, except for the setter of a property."""
         first = self.drafts[number]
         if accessor or first.kind == CLASS:
-            if len(first.also) < 50:
-                first.also.append(draft.name_line)
+            first.declared_again(draft.place)
             return number
-        if len(first.also) < 50:
-            first.also.append(first.name_line)
+        first.declared_again(first.place)
         overloads = first.form & Form.OVERLOADED
         first.kind, first.is_test = draft.kind, draft.is_test
         first.line, first.end_line, first.name_line = draft.line, draft.end_line, draft.name_line
@@ -346,8 +344,7 @@ class Definitions(Statements):
     def _class_again(self, number: int, draft: Draft) -> int:
         """One class with several places, as in the branches of a condition: the first is shown."""
         first = self.drafts[number]
-        if len(first.also) < 50:
-            first.also.append(draft.name_line)
+        first.declared_again(draft.place)
         first.bases += [each for each in draft.bases if each not in first.bases]
         first.decorators += [each for each in draft.decorators if each not in first.decorators]
         first.form |= draft.form

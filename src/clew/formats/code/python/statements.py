@@ -15,6 +15,7 @@ from clew.formats.code.facts.model import (
     VALUES,
     VARIABLE,
     WHOLE,
+    Extent,
     Form,
     How,
     SiteKind,
@@ -144,8 +145,7 @@ class Statements(Expressions):
                 draft.values, draft.type = {}, UNKNOWN
             self._note_value(scope, number, value)
             if node.lineno != draft.name_line:
-                if len(draft.also) < 50:
-                    draft.also.append(node.lineno)
+                draft.declared_again(Extent(node.lineno, node.lineno, node.lineno))
                 self.site(name, node, WRITE, self.writer.expression(Op.DEFINITION, number))
             if scope.names.get(name) is None:
                 self._name_of(scope, name, number)
@@ -196,8 +196,8 @@ class Statements(Expressions):
             number = scope.members[node.attr] = self._draft(draft)
         else:
             draft = self.drafts[number]
-            if line != draft.name_line and len(draft.also) < 50:
-                draft.also.append(line)
+            if line != draft.name_line:
+                draft.declared_again(Extent(line, line, line))
             self.member_site(node, WRITE, member)
         if type and not draft.type:
             draft.type = type

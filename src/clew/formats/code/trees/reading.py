@@ -5,7 +5,7 @@ from typing import Any
 
 from clew.formats.code.facts.drafts import Draft
 from clew.formats.code.facts.expressions import UNKNOWN, Op
-from clew.formats.code.facts.model import MODULE, SiteKind
+from clew.formats.code.facts.model import MODULE, Extent, SiteKind
 from clew.formats.code.facts.writing import FactsWriter
 
 _GENERATED = re.compile(
@@ -13,7 +13,6 @@ _GENERATED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LONGEST_ABOUT = 200
-_MOST_PLACES = 50
 
 
 class TreeReader:
@@ -41,21 +40,17 @@ class TreeReader:
 
     def draft(self, name: str, kind: str, node: Any, named: Any, parent: int) -> int:
         """A new symbol. `node` is all of it, `named` its name."""
-        line = node.start_point[0] + 1
-        row, column = node.end_point
-        end = max(row + (column > 0), line)
-        self.drafts.append(Draft(name, kind, line, end, named.start_point[0] + 1, parent))
+        place = _place(node, named)
+        self.drafts.append(Draft(name, kind, place.line, place.end_line, place.at, parent))
         return len(self.drafts) - 1
 
     def again(self, number: int, node: Any, named: Any, *, shown: bool) -> None:
         """One more place of a symbol; `shown` makes it the one that answers show."""
         draft = self.drafts[number]
-        line = named.start_point[0] + 1
-        if len(draft.also) < _MOST_PLACES:
-            draft.also.append(draft.name_line if shown else line)
+        place = _place(node, named)
+        draft.declared_again(draft.place if shown else place)
         if shown:
-            draft.line, draft.name_line = node.start_point[0] + 1, line
-            draft.end_line = node.end_point[0] + 1
+            draft.line, draft.end_line, draft.name_line = place.line, place.end_line, place.at
 
     def definition(self, number: int) -> int:
         return self.writer.expression(Op.DEFINITION, number)
@@ -82,6 +77,12 @@ class TreeReader:
             if said:
                 return "" if said.startswith("@") else said[:_LONGEST_ABOUT]
         return ""
+
+
+def _place(node: Any, named: Any) -> Extent:
+    line = node.start_point[0] + 1
+    row, column = node.end_point
+    return Extent(line, max(row + (column > 0), line), named.start_point[0] + 1)
 
 
 def is_generated(text: str) -> bool:

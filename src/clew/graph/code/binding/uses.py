@@ -204,8 +204,8 @@ class Binder(RelatedMembers):
                 continue
             if self.standing_for(ref):
                 if self.are_related(target, ref):
-                    for line in (other.at, *other.also):
-                        yield Use(other.path, line, 0, SiteKind.OVERRIDE, EXACT, other.parent)
+                    for place in other.places:
+                        yield Use(other.path, place.at, 0, SiteKind.OVERRIDE, EXACT, other.parent)
                 continue
             for above in self.order(parent)[0][1:]:
                 if self.known_source(above.of.path).members(above.of.symbol).get(symbol.name) is not None:
