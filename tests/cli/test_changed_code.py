@@ -145,18 +145,57 @@ def test_impact_of_a_file_has_its_users_and_tests_and_a_callee_those_of_its_call
         ({"pom.xml": ""}, [("src/test/java/BellTest.java", "BellTest.rings")], ["mvn test -Dtest=BellTest"]),
         ({}, [("spec/bell_spec.rb", "")], ["bundle exec rspec spec/bell_spec.rb"]),
         ({}, [("t/a.t", "")], []),
+        (
+            {"tools/go.mod": "module m"},
+            [("tools/in/a_test.go", "TestA"), ("tools/b_test.go", "")],
+            ["(cd tools && go test ./in -run '^(TestA)$')", "(cd tools && go test .)"],
+        ),
+        (
+            {"Cargo.toml": "[workspace]", "crates/b/Cargo.toml": "[package]"},
+            [("crates/b/src/lib.rs", "tests.rings"), ("src/lib.rs", "tests.tolls")],
+            ["(cd crates/b && cargo test rings)", "cargo test tolls"],
+        ),
+        (
+            {"pom.xml": "", "core/pom.xml": ""},
+            [("core/src/test/java/BellTest.java", "")],
+            ["mvn -pl core -am test -Dtest=BellTest -Dsurefire.failIfNoSpecifiedTests=false"],
+        ),
+        ({"a/pom.xml": ""}, [("a/src/test/java/BellTest.java", "")], ["(cd a && mvn test -Dtest=BellTest)"]),
+        (
+            {"settings.gradle": "", "core/build.gradle": "", "gradlew": "#!/bin/sh"},
+            [("core/src/test/java/BellTest.java", "")],
+            ["./gradlew :core:test --tests=BellTest"],
+        ),
+        ({}, [("BellTest.java", "")], []),
+        ({"package.json": "{}"}, [("a.test.js", "")], []),
     ],
 )
 def test_commands_are_those_of_the_test_runner_of_the_project(
     files: dict[str, str], tests: list[tuple[str, str]], commands: list[str]
 ) -> None:
-    assert list(commands_for([NamedTest(*test) for test in tests], files.get)) == commands
+    found = commands_for([NamedTest(*test) for test in tests], files.get)
+    assert list(found.commands) == commands
+    assert list(found.without) == ([] if commands else [path for path, _ in tests])
+
+
+# Verifies: REQ-d00782-D
+def test_tests_without_a_known_runner_are_named_beside_the_commands_of_others(clew: Clew, tmp_path: Path) -> None:
+    files = {
+        "bells.js": "export function ring() { return 1; }\n",
+        "bells.test.js": 'import { ring } from "./bells.js";\ntest("x", () => { ring(); });\n',
+        "web/package.json": '{"devDependencies": {"vitest": "1"}}',
+        "web/tower.test.js": 'import { ring } from "../bells.js";\ntest("x", () => { ring(); });\n',
+    }
+    Repository(tmp_path).commit("Ring", {"clew.toml": "", **files})
+    found = json.loads(clew(tmp_path, "impact", "bells.js::ring", "--json").stdout)["tests"]
+    assert found["commands"] == ["(cd web && npx vitest run tower.test.js)"]
+    assert "No command is known that runs bells.test.js." in found["notes"]
 
 
 # Verifies: REQ-d00782-D
 def test_many_tests_are_run_by_their_files() -> None:
     tests = [NamedTest("tests/test_a.py", f"test_{number}") for number in range(40)]
-    assert commands_for(tests, {"conftest.py": ""}.get) == ("python -m pytest tests/test_a.py",)
+    assert commands_for(tests, {"conftest.py": ""}.get).commands == ("python -m pytest tests/test_a.py",)
 
 
 # Verifies: REQ-d00782-A

@@ -14,10 +14,11 @@ import msgspec
 
 from clew.derived.code_file import FiledSymbol
 from clew.graph.model import Node, NodeKind
+from clew.text.display import counted
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import impact
 from clew.why.changes.reaching import tests_reaching
-from clew.why.changes.test_commands import NamedTest, commands_for, has_runner
+from clew.why.changes.test_commands import NamedTest, commands_for
 
 if TYPE_CHECKING:
     from clew.project import Project
@@ -73,9 +74,10 @@ def tests_to_run(
     tests = sorted(found.values(), key=_rank)
     commands = commands_for((NamedTest(test.path, test.name) for test in tests), _reader(project))
     notes = [f"There was no time to look for the tests of {left_out} of the symbols."] if left_out else []
-    if unknown := sorted({test.path for test in tests if not commands or not has_runner(test.path)}):
-        notes.append(f"No command is known that runs {', '.join(unknown[:_MOST_UNKNOWN])}.")
-    return TestsToRun(tuple(tests[:limit]), len(tests), commands, tuple(notes))
+    if without := sorted(commands.without):
+        more = f" and {counted(len(without) - _MOST_UNKNOWN, 'more file')}" if len(without) > _MOST_UNKNOWN else ""
+        notes.append(f"No command is known that runs {', '.join(without[:_MOST_UNKNOWN])}{more}.")
+    return TestsToRun(tuple(tests[:limit]), len(tests), commands.commands, tuple(notes))
 
 
 def _rank(test: TestToRun) -> tuple[int, bool, int, str, int]:
