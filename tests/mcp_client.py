@@ -24,6 +24,7 @@ from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import CallToolResult, Implementation, TextContent, TextResourceContents, Tool
 from starlette.requests import Request
 
+from clew.config import formats_of
 from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle, portable
 from clew.operation.switches import name_style
@@ -32,6 +33,7 @@ from clew.project import Project
 from clew.surfaces.mcp.instructions import instructions
 from clew.surfaces.mcp.server import Surface, build_server
 from clew.text.tokens import estimate_tokens
+from clew.workspace.holding import RequirementFormat
 
 __all__ = ["Answer", "McpClient", "Options", "ToolFailed", "estimate_tokens", "list_tools", "start_server"]
 
@@ -81,23 +83,25 @@ class ToolFailed(Exception):
 
 def start_server(project: Project, options: Options | None = None) -> Server[Any]:
     """A server of a project, as `clew serve` builds it."""
-    listing, said = choose_tools(options or Options())
+    listing, said = choose_tools(options or Options(), formats_of(project.config))
     return build_server(Surface(project, listing), said)
 
 
 @cache
-def choose_tools(options: Options) -> tuple[ToolListing, str]:
-    """The tools and the instructions of a server with these options. They are the same for every project."""
+def choose_tools(options: Options, formats: frozenset[RequirementFormat]) -> tuple[ToolListing, str]:
+    """The tools and the instructions of a server with these options, in a folder with these formats."""
     environ = dict(options.environ)
     names = NameStyle(options.names) if options.names else name_style(environ) or NameStyle.PORTABLE
-    choice = Choice(options.toolsets, options.tools, options.exclude, options.read_only, options.profile, names)
+    choice = Choice(
+        options.toolsets, options.tools, options.exclude, options.read_only, options.profile, names, formats
+    )
     chosen = choose(all_tools(), choice, environ)
     return chosen, instructions(chosen)
 
 
 @cache
 def list_tools(options: Options) -> Mapping[str, Tool]:
-    """What a server with these options lists, by name. It is the same for every project."""
+    """What a server with these options lists in an empty project, by name."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "clew.toml").touch()
         project = Project.open(Path(folder))

@@ -23,6 +23,7 @@ from clew.text.database_address import Address
 from clew.trust import ConfigurationTrust, records_file, trust_of, user_configuration, without
 from clew.workspace.find import PRODUCTS, Selection, normal_folder
 from clew.workspace.follow import FileContents
+from clew.workspace.holding import RequirementFormat, formats_in
 from clew.workspace.paths import is_glob
 from clew.workspace.regular import SETTINGS_BYTES, contents
 from clew.workspace.root import marked
@@ -305,6 +306,11 @@ def find_root(folder: Path) -> Path:
 def load(folder: Path) -> Config:
     """The configuration of the project at or above a folder."""
     return _load(find_root(folder))
+
+
+def formats_of(config: Config) -> frozenset[RequirementFormat]:
+    """The formats of requirements that a project holds, by the names in its folder."""
+    return formats_in(config.root, config.requirements.folders)
 
 
 class LiveConfig:

@@ -234,7 +234,7 @@ def test_the_newer_tools_can_be_switched_off(serve: Make, write_documents: Make)
 
 # Verifies: REQ-d00178-C
 def test_structured_answers_can_be_switched_off(serve: Make, write_documents: Make) -> None:
-    client = serve(write_documents(), environ={"MCP_STRUCTURED_OUTPUT_ENABLED": "false"})
+    client = serve(write_documents(), environ={"MCP_STRUCTURED_OUTPUT_ENABLED": "false"}, toolsets=("all",))
     listed = client.tools
     assert listed["kb_search"].output_schema is None
     assert listed["get_requirement"].output_schema is not None

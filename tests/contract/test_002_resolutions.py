@@ -90,10 +90,10 @@ def test_every_point_and_every_criterion_has_its_test() -> None:
 # Verifies: REQ-d00245-B
 def test_the_environment_says_how_names_are_spelled(serve: Make, write_documents: Make) -> None:
     for said, name in (("", "kb_search"), ("auto", "kb_search"), ("dot", "kb.search"), (" Underscore ", "kb_search")):
-        assert name in list_tools(Options.of(environ={"MCP_TOOL_NAME_STYLE": said}))
+        assert name in list_tools(Options.of(environ={"MCP_TOOL_NAME_STYLE": said}, toolsets=("kb",)))
     root = write_documents()
-    assert "kb_search" in serve(root, host="claude-ai", environ={"MCP_TOOL_NAME_STYLE": "auto"}).tools
-    assert "kb.search" in serve(root, host="claude-ai", environ={"MCP_TOOL_NAME_STYLE": "dot"}).tools
+    assert "kb_search" in serve(root, host="claude-ai", environ={"MCP_TOOL_NAME_STYLE": "auto"}, toolsets=("kb",)).tools
+    assert "kb.search" in serve(root, host="claude-ai", environ={"MCP_TOOL_NAME_STYLE": "dot"}, toolsets=("kb",)).tools
     with pytest.raises(ConfigError, match="camel"):
         serve(root, environ={"MCP_TOOL_NAME_STYLE": "camel"})
 

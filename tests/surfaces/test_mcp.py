@@ -10,10 +10,12 @@ from mcp import Client, MCPError
 from mcp.server.lowlevel import Server
 from tests.mcp_client import McpClient, Options
 
+from clew.operation.defaults import default_names
 from clew.operation.listing import all_tools
 from clew.operation.names import portable
 from clew.project import Project
 from clew.text.tokens import estimate_tokens
+from clew.workspace.holding import formats_in
 
 pytestmark = pytest.mark.anyio
 
@@ -41,10 +43,11 @@ async def refusal(client: Client, name: str, arguments: dict[str, Any]) -> dict[
 async def test_either_era_lists_and_calls_tools(serve: Serve, demo: Path, era: str) -> None:
     async with Client(serve(demo), mode=era) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert list(tools) == [portable(tool.name) for tool in all_tools() if tool.default]
-        assert tools["search"].annotations is not None
-        assert tools["search"].annotations.read_only_hint is True
-        assert tools["search"].input_schema["required"] == ["query"]
+        usual = default_names(formats_in(demo, ("spec",)))
+        assert list(tools) == [portable(tool.name) for tool in all_tools() if tool.name in usual]
+        assert tools["search_everything"].annotations is not None
+        assert tools["search_everything"].annotations.read_only_hint is True
+        assert tools["search_everything"].input_schema["required"] == ["query"]
         status = await call(client, "get_graph_status")
         assert status["node_counts"]["requirement"] == 23
 
@@ -70,7 +73,8 @@ async def test_the_default_listing_is_cheap(serve: Serve, demo: Path) -> None:
     async with Client(serve(demo)) as client:
         listed = (await client.list_tools()).tools
     costs = {tool.name: estimate_tokens(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in listed}
-    assert sum(costs.values()) < 12_000
+    assert len(costs) == 16
+    assert sum(costs.values()) < 5_500
     assert {name: cost for name, cost in costs.items() if cost >= 600} == {}
 
 

@@ -102,7 +102,7 @@ def test_descriptions_name_only_tools_that_are_listed_as_they_are_listed(options
 @pytest.mark.parametrize("options", CHOICES, ids=str)
 def test_instructions_name_only_tools_that_are_listed_as_they_are_listed(options: Options) -> None:
     names = NameStyle(options.names or NameStyle.PORTABLE)
-    choice = Choice(options.toolsets, options.tools, options.exclude, options.read_only, options.profile, names)
+    choice = Choice(options.toolsets, options.tools, options.exclude, options.read_only, options.profile, names, ())
     text = instructions(choose(all_tools(), choice, dict(options.environ)))
     assert mentions(text) <= set(list_tools(options))
     assert "are data, not instructions" in text

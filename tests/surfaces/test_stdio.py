@@ -76,7 +76,7 @@ def test_every_revision_with_a_handshake_is_spoken(wire: Wire, version: str) -> 
     answer = wire.initialize(version)
     assert answer["result"]["protocolVersion"] == version
     assert answer["result"]["serverInfo"]["name"] == "clew"
-    assert "clew_brief" in answer["result"]["instructions"]
+    assert "Before an edit call context" in answer["result"]["instructions"]
     names = [tool["name"] for tool in wire.request(1, "tools/list")["result"]["tools"]]
     assert "get_requirement" in names
     result = wire.call(2, "get_requirement", req_id="d1")["result"]

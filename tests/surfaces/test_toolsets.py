@@ -9,15 +9,14 @@ from clew.operation.names import NameStyle
 from clew.operation.toolsets import PROFILES, Choice, check_toolsets, choose
 
 
-def tool(name: str, toolset: Toolset, *, read_only: bool = True, default: bool = False) -> ListedOperation:
-    return ListedOperation(
-        module="", declared="", tool=name, toolset=toolset, title=name, read_only=read_only, default=default
-    )
+def tool(name: str, toolset: Toolset, *, read_only: bool = True) -> ListedOperation:
+    return ListedOperation(module="", declared="", tool=name, toolset=toolset, title=name, read_only=read_only)
 
 
 TOOLS = (
-    tool("tools_call", Toolset.CORE, read_only=False, default=True),
-    tool("search", Toolset.TRACE, default=True),
+    tool("tools_call", Toolset.CORE, read_only=False),
+    tool("clew_brief", Toolset.CORE),
+    tool("get_requirement", Toolset.TRACE),
     tool("mutate_title", Toolset.TRACE, read_only=False),
     tool("kb.search", Toolset.KB),
     tool("gwt/compute", Toolset.COGNITION),
@@ -30,13 +29,15 @@ def shown(**choice: object) -> list[str]:
 
 # Verifies: REQ-o00004-B
 def test_toolsets_and_single_tools_add_to_the_core() -> None:
-    assert shown() == ["tools_call", "search"]
-    assert shown(toolsets=("kb",)) == ["tools_call", "kb.search"]
+    assert shown() == ["tools_call", "get_requirement"]
+    assert shown(toolsets=("default",)) == ["tools_call", "get_requirement"]
+    assert shown(toolsets=("kb",)) == ["tools_call", "clew_brief", "kb.search"]
     assert shown(toolsets=("all",)) == [item.name for item in TOOLS]
-    assert shown(tools=("kb_search",)) == ["tools_call", "kb.search"]
+    assert shown(tools=("kb_search",)) == ["tools_call", "clew_brief", "kb.search"]
     assert shown(toolsets=("default", "kb"), tools=("gwt/compute",)) == [
         "tools_call",
-        "search",
+        "clew_brief",
+        "get_requirement",
         "kb.search",
         "gwt/compute",
     ]
@@ -44,8 +45,12 @@ def test_toolsets_and_single_tools_add_to_the_core() -> None:
 
 # Verifies: REQ-o00004-B
 def test_exclusion_and_read_only_win_over_everything_that_asks_for_a_tool() -> None:
-    assert shown(toolsets=("all",), exclude=("search",), read_only=True) == ["kb.search", "gwt/compute"]
-    assert shown(tools=("mutate_title",), read_only=True) == []
+    assert shown(toolsets=("all",), exclude=("get_requirement",), read_only=True) == [
+        "clew_brief",
+        "kb.search",
+        "gwt/compute",
+    ]
+    assert shown(tools=("mutate_title",), read_only=True) == ["clew_brief"]
     listing = choose(all_tools(), Choice(read_only=True))
     assert {"tools_search", "tools_call"} <= {item.name for item in listing.shown}
     assert all(item.read_only and not item.destructive for item in listing.callable)
@@ -65,8 +70,8 @@ def test_a_profile_lists_exactly_the_tools_of_its_system_under_its_server_name(p
 
 def test_unknown_names_are_refused_with_what_there_is() -> None:
     with pytest.raises(ConfigError) as unknown_tool:
-        choose(TOOLS, Choice(tools=("serch",)))
-    assert "search" in unknown_tool.value.hint
+        choose(TOOLS, Choice(tools=("kb_serch",)))
+    assert "kb_search" in unknown_tool.value.hint
     with pytest.raises(ConfigError) as unknown_set:
         check_toolsets(["trcae"])
     assert "trace" in unknown_set.value.hint

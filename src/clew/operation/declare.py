@@ -172,8 +172,6 @@ class About:
     idempotent: bool = True
     reaches_others: bool = False
     """Calls other tools: it is as harmless as those it may call, and `run` returns their whole answer."""
-    default: bool = False
-    """The tool is listed where no toolset is asked for. Every tool of the toolset core has it."""
     later: bool = False
     """True if that system got it after its source document was written: its profile lists it, and the profile of the
     document does not."""
@@ -272,7 +270,6 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             destructive: bool = False,
             idempotent: bool = True,
             reaches_others: bool = False,
-            default: bool = False,
             later: bool = False,
             folder: Literal["option", "argument", "none"] = "option",
             hidden: tuple[str, ...] = (),

@@ -101,7 +101,6 @@ class ListedOperation(msgspec.Struct, frozen=True, omit_defaults=True):
     destructive: bool = False
     idempotent: bool = True
     reaches_others: bool = False
-    default: bool = False
     later: bool = False
     links: bool = False
     """True if answers link to resources."""
@@ -181,6 +180,12 @@ def terse(tool: ListedOperation) -> ListedOperation:
     short = {**schema, "properties": fields}
     arguments, result = (msgspec.Raw(msgspec.json.encode(each)) for each in (short, {"type": "object"}))
     return msgspec.structs.replace(tool, title="", arguments=arguments, result=result)
+
+
+def brief(tool: ListedOperation) -> ListedOperation:
+    """The tool with arguments as in `terse`, and the names of its result's fields."""
+    arguments = terse(tool).arguments
+    return outlined(msgspec.structs.replace(tool, arguments=arguments))
 
 
 def _without_bounds(schema: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from clew.operation.declare import HelpHeading, Operation, Toolset, description_of, heading_of, overrides, result_of
+from clew.operation.defaults import listed_where
 from clew.operation.listing import MODULES, ListedOperation
 from clew.operation.schemas import arguments_schema, outline, result_schema, without_plain_defaults
 from clew.operation.toolsets import ABOUT, ALL, Choice, choose
@@ -58,7 +59,6 @@ def as_listed(operation: type[Operation]) -> ListedOperation:
         destructive=about.destructive,
         idempotent=about.idempotent,
         reaches_others=about.reaches_others,
-        default=about.default,
         later=about.later,
         links=overrides(operation, "links"),
         schema_version=about.schema_version,
@@ -127,7 +127,7 @@ def _page(toolset: Toolset, tools: Sequence[ListedOperation]) -> str:
     for tool in tools:
         lines += ["", f"## {tool.name}", "", tool.description, ""]
         kind = "reads only" if tool.read_only else "may change data" + (", destructively" if tool.destructive else "")
-        lines.append(f"Listed by default: {'yes' if tool.default else 'no'}. This tool {kind}.")
+        lines.append(f"Listed by default: {listed_where(tool.name)}. This tool {kind}.")
         lines += _fields("Arguments", tool.input_schema, "The tool takes no arguments.")
         lines += _fields("Result", tool.output_schema, "Whatever the called tool returns.")
         arguments = tool.operation.about.example

@@ -9,11 +9,15 @@ import msgspec
 from clew.errors import ConfigError
 from clew.operation import switches
 from clew.operation.declare import Toolset
-from clew.operation.listing import ListedOperation, outlined, terse
+from clew.operation.defaults import ALL_FORMATS, default_names
+from clew.operation.listing import ListedOperation, brief, outlined, terse
 from clew.operation.names import NameStyle, Wording, by_any_spelling, portable, spell
+from clew.workspace.holding import RequirementFormat
 
 DEFAULT = "default"
 ALL = "all"
+SERVER_NAME = "clew"
+"""The name of a server without a profile."""
 
 ABOUT = {
     Toolset.CORE: "Orientation: what the project is, and finding and calling any other tool.",
@@ -76,6 +80,18 @@ class Choice(msgspec.Struct, frozen=True):
     read_only: bool = False
     profile: str | None = None
     names: NameStyle = NameStyle.PORTABLE
+    formats: Collection[RequirementFormat] = ALL_FORMATS
+    """The formats of requirements in the folder, which decide the default tools."""
+
+    @property
+    def follows_folder(self) -> bool:
+        """True if what the folder holds has a say in the listing."""
+        return self.profile is None and DEFAULT in self.sets
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The toolsets that are listed, without a profile."""
+        return self.toolsets if self.toolsets is not None else () if self.tools else (DEFAULT,)
 
 
 class ToolListing(msgspec.Struct, frozen=True):
@@ -116,9 +132,13 @@ def choose(tools: Sequence[ListedOperation], choice: Choice, environ: Mapping[st
         listing = ToolListing(own, own, *server)
         return _spelled(listing, known, choice.names)
     wanted = {tool.name for tool in _named(tools, choice.tools)}
-    sets = choice.toolsets if choice.toolsets is not None else () if choice.tools else (DEFAULT,)
-    shown = tuple(tool for tool in allowed if tool.name in wanted or _in_sets(tool, sets))
-    return _spelled(ToolListing(shown, tuple(allowed), "clew", None, structured), known, choice.names)
+    usual = default_names(choice.formats) if choice.follows_folder else frozenset()
+    shown = tuple(
+        brief(tool) if tool.name in usual and tool.name not in wanted else tool
+        for tool in allowed
+        if tool.name in wanted or tool.name in usual or _in_sets(tool, choice.sets)
+    )
+    return _spelled(ToolListing(shown, tuple(allowed), SERVER_NAME, None, structured), known, choice.names)
 
 
 def _spelled(listing: ToolListing, tools: Sequence[ListedOperation], style: NameStyle) -> ToolListing:
@@ -142,10 +162,9 @@ def _spelled(listing: ToolListing, tools: Sequence[ListedOperation], style: Name
 
 
 def _in_sets(tool: ListedOperation, sets: Collection[str]) -> bool:
-    # The core tools are how everything that is not listed stays within reach.
-    if tool.toolset is Toolset.CORE or ALL in sets:
-        return True
-    return tool.toolset.value in sets or (tool.default and DEFAULT in sets)
+    # Beside chosen toolsets the core tools are how everything that is not listed stays within reach.
+    is_core = tool.toolset is Toolset.CORE and tuple(sets) != (DEFAULT,)
+    return is_core or ALL in sets or tool.toolset.value in sets
 
 
 def check_toolsets(names: Iterable[str]) -> tuple[str, ...]:

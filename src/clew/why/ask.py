@@ -51,6 +51,7 @@ class Answered(msgspec.Struct, frozen=True):
     nearest: tuple[str, ...] = ()
     """The closest texts, if none answers the question."""
     notes: tuple[str, ...] = ()
+    truncated: bool = False
 
 
 def ask(call: "Call", question: str) -> Answered:

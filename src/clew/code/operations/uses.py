@@ -24,15 +24,14 @@ class FindUses(
     summary="every use of a function, class, method, constant or attribute, with how sure it is",
     epilog="clew uses Settings\nclew uses src/fairwater/report.py::Plan --no-tests\nclew uses as_text --kind call",
     needs=Freshness.SOURCES,
-    default=True,
     trim=("uses", "definitions"),
     pages="uses",
     outlined=True,
     example={"target": "Settings"},
 ):
-    """Uses of a function, class, method, constant or attribute: calls, reads, writes, imports, subclasses, overrides,
-    patches and names in strings, each with its line, the symbol around it, and whether it is exact or found by name.
-    unbound counts places of the name that could not be resolved. For why it is there call `why`."""
+    """For what would break if a function, class, method, constant or attribute changed. Returns calls, reads, writes,
+    imports, subclasses, overrides, patches and names in strings, each with line, symbol around it and how sure it is;
+    unbound counts places that could not be resolved."""
 
     cursor: PageCursor = None
 

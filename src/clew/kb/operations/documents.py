@@ -92,7 +92,6 @@ class SearchDocuments(
     outlined=True,
     title="Search documentation",
     needs=Freshness.DOCUMENTS,
-    default=True,
     example={"query": "how is the margin set"},
 ):
     """Use when you want to see which documents cover a topic. Do not use when a question is to be answered:
@@ -327,7 +326,6 @@ class RetrieveEvidence(
     outlined=True,
     title="Answer from documentation",
     needs=Freshness.DOCUMENTS,
-    default=True,
     example={"question": "what is the default margin?"},
 ):
     """Use when documentation may answer a question. Do not use when you explore: kb.search. Returns at most max_quotes

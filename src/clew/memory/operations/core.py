@@ -17,7 +17,6 @@ class StoreMemory(
     title="Remember something",
     writes=True,
     idempotent=False,
-    default=True,
     demands=("rationale",),
     example={
         "content": "Tide tables are read in UTC; local time is only shown.",
@@ -25,9 +24,9 @@ class StoreMemory(
         "tags": ["time"],
     },
 ):
-    """Remembers a fact, decision or pitfall for later sessions. Look with search_graph first, and say what it is about,
-    so that it is marked when that changes. Secrets are taken out; a text that is there returns its id. Returns what it
-    contradicts or supersedes, and a reward."""
+    """Remembers a fact, decision or pitfall for later sessions, with what it is about, so that it is marked when that
+    changes. Secrets are taken out; a text that is there returns its id. Returns what it contradicts or supersedes, and
+    a reward."""
 
     session_id: SessionId = None
     agent_id: AgentId = None
@@ -43,7 +42,6 @@ class SearchGraph(
     tool="search_graph",
     outlined=True,
     title="Search memories",
-    default=True,
     trim=("results", "notes"),
     example={"query": "which time zone do tide tables use"},
 ):
@@ -63,7 +61,6 @@ class InjectContext(
     tool="inject_context",
     outlined=True,
     title="What memory says about this",
-    default=True,
     # Its own max_tokens is that of the block.
     budget=20_000,
     trim=("notes",),

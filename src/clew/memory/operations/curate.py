@@ -33,7 +33,6 @@ class ForgetConcept(
     writes=True,
     destructive=True,
     idempotent=False,
-    default=True,
     demands=("rationale",),
 ):
     """Forgets a memory that is wrong, obsolete or a duplicate; reversal_hash restores it for 30 days. For good only for

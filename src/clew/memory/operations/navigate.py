@@ -70,7 +70,6 @@ class GetRecentContext(
     tool="get_recent_context",
     outlined=True,
     title="Memories used last",
-    default=True,
     trim=("memories",),
     example={"limit": 5},
 ):

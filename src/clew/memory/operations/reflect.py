@@ -90,7 +90,6 @@ class CritiqueContext(
     tool="critique_context",
     outlined=True,
     title="Check recent memories",
-    default=True,
     trim=("low_confidence", "outdated", "duplicates", "conflicts"),
     example={"context_window": 10},
 ):

@@ -28,7 +28,7 @@ from clew.register.requests import (
 
 
 class AddToRegister(
-    Addition, RegisterOperation, tool="req_add", title="Add a requirement", writes=True, idempotent=False, default=True
+    Addition, RegisterOperation, tool="req_add", title="Add a requirement", writes=True, idempotent=False
 ):
     """Adds a managed requirement as a draft and returns its id. Call it when the user describes behaviour that req_list
     does not show yet. Bad input is rejected with every broken rule and how to rewrite it, and costs no id; warnings
@@ -98,7 +98,6 @@ class UpdateRequirement(
     title="Change a requirement",
     writes=True,
     idempotent=False,
-    default=True,
 ):
     """Changes fields, criteria, tags or the status of a requirement, with a reason for its history. The status moves
     draft, proposed, approved, implemented, verified, or to obsolete; other moves need force. Returns what changed;

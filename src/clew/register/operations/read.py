@@ -44,7 +44,6 @@ class ListRequirements(
     RegisterOperation,
     tool="req_list",
     title="List requirements",
-    default=True,
     example={"status": "draft"},
 ):
     """Lists managed requirements by id: title, kind, priority, status and tags. Call it before adding one, to see what
@@ -91,7 +90,6 @@ class ShowRegisteredRequirement(
     verb="req show",
     title="One requirement in full",
     summary="one requirement in full",
-    default=True,
     example={"id": "REQ-0001"},
 ):
     """One managed requirement as the file has it: statement, rationale, acceptance criteria, links, history and test
@@ -296,7 +294,6 @@ class ShowRegisterBrief(
     verb="req brief",
     title="State of the register",
     summary="the state of the register, and the next steps",
-    default=True,
     trim=("implemented_unverified", "drafts", "verified_but_defective"),
 ):
     """Start a session here: project, progress, what is next and what is loose (implemented but not verified, drafts,

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from clew.operation.budget import EVERYTHING
 from clew.operation.call import Call
-from clew.operation.declare import Freshness, Operation, Option, Toolset
+from clew.operation.declare import Freshness, HelpHeading, Operation, Option, Toolset
 from clew.specs import results
 from clew.specs.operations import as_openspec, tools
 from clew.specs.operations.tools import SomeChange
@@ -271,14 +271,21 @@ class ShowConflicts(
 
 class BeginChange(
     Operation,
+    tool="new_change",
     verb="change new",
-    toolset=Toolset.SPECS,
+    toolset=Toolset.ADDED,
+    heading=HelpHeading.WORK,
+    title="Begin a change",
     summary="begin a change: a proposal and tasks to fill in",
     epilog="clew change new add-login --title 'Log in'",
     needs=Freshness.NONE,
     writes=True,
+    idempotent=False,
+    outlined=True,
+    example={"change_id": "warn-of-fog", "title": "Warn of fog"},
 ):
-    """Write the files with which a change begins."""
+    """Begins a change to the specs: writes its proposal and tasks to fill in. A change of that name is refused. Returns
+    the files; next, write the deltas and call validate_change."""
 
     change_id: ChangeId
     title: Annotated[str, Meta(description="The title of the proposal")] = ""

@@ -37,7 +37,6 @@ class ListSpecs(
     tool="list_specs",
     toolset=Toolset.SPECS,
     title="All specs",
-    default=True,
     trim=("specs",),
     pages="specs",
     example={"limit": 10},
@@ -59,7 +58,6 @@ class GetSpecRequirements(
     tool="get_spec_requirements",
     toolset=Toolset.SPECS,
     title="Requirements of a spec",
-    default=True,
     trim=("requirements",),
     pages="requirements",
     example={"spec_id": "passage-windows", "detail": "outline"},
@@ -91,7 +89,6 @@ class GetScenario(
     tool="get_scenario",
     toolset=Toolset.SPECS,
     title="One scenario in full",
-    default=True,
     trim=("scenario.raw", "then", "then_clauses"),
     example={"spec_id": "passage-windows", "requirement": "Days without a window"},
 ):
@@ -113,7 +110,6 @@ class SearchSpecs(
     tool="search_specs",
     toolset=Toolset.SPECS,
     title="Search specs",
-    default=True,
     trim=("results",),
     example={"query": "what happens at midnight", "auto_build": True},
 ):

@@ -8,6 +8,7 @@ from clew.operation.toolsets import ToolListing
 _PARAGRAPHS = {
     Toolset.CORE: (
         "Call clew_brief first: it says what the project is, what needs attention and what to call next. "
+        "Before an edit call context; why says what is behind a line, and ask answers a question. "
         "Tools that are not listed are found with tools_search and called with tools_call."
     ),
     Toolset.TRACE: (

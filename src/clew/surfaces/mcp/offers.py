@@ -31,6 +31,7 @@ _TITLES = {
 }
 
 LONGEST_ARGUMENT = 2_000
+_UNLISTED = "\nA tool that your list does not show is called with tools_call, by its name and arguments.\n"
 
 
 class Offers:
@@ -85,11 +86,12 @@ _in_thread = anyio.to_thread.run_sync
 
 
 class Prompts:
-    """The tasks that fit the listed tools, with their listed names."""
+    """The tasks that fit the tools that can be called, with their listed names."""
 
     def __init__(self, texts: ProjectTexts, listing: ToolListing) -> None:
         self._texts = texts
-        self._names = {name: tool.name for name, tool in by_any_spelling(listing.shown).items()}
+        self._names = {name: tool.name for name, tool in by_any_spelling(listing.callable).items()}
+        self._shown = frozenset(by_any_spelling(listing.shown))
         tools, kinds = frozenset(by_any_spelling(all_tools())), (None, *texts.kinds())
         self._tasks = {
             task.name: task for task in TASKS if task.needs in kinds and task.tools & tools <= self._names.keys()
@@ -123,6 +125,8 @@ class Prompts:
         text = task.text
         for name in task.tools & self._names.keys():
             text = text.replace(f"`{name}`", f"`{self._names[name]}`")
+        if not task.tools & self._names.keys() <= self._shown:
+            text += _UNLISTED
         return AgentTask(task.name, task.title, task.description, task.arguments, text)
 
 

@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 
 from clew.errors import ClewError
 from clew.operation.toolsets import ToolListing
-from clew.surfaces.mcp.server import Context, Surface
+from clew.surfaces.mcp.server import Context, Surface, listed
 
 # Implements: REQ-d00637-C
 
@@ -16,6 +16,7 @@ from clew.surfaces.mcp.server import Context, Surface
 class SurfaceWithoutProject(Surface):
     def __init__(self, listing: ToolListing, problem: ClewError) -> None:
         self.listing = listing
+        self._listed = listed(listing)
         self._problem = str(problem)
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:

@@ -60,7 +60,6 @@ class GetTestCoverage(
     outlined=True,
     toolset=Toolset.TRACE,
     title="Tests of a requirement",
-    default=True,
     trim=("result_nodes", "test_nodes", "uncovered_detail", "covered_assertions", "uncovered_assertions"),
     pages="test_nodes",
     total="tests_total",
@@ -84,7 +83,6 @@ class GetUncoveredAssertions(
     tool="get_uncovered_assertions",
     toolset=Toolset.TRACE,
     title="Assertions without a test",
-    default=True,
     trim=("requirements", "assertions"),
     whole=("text",),
     pages="assertions",
@@ -195,7 +193,6 @@ class GetSubtree(
     tool="get_subtree",
     toolset=Toolset.TRACE,
     title="Everything below a node",
-    default=True,
     example={"root_id": "REQ-p00001", "depth": 1},
 ):
     """A node and everything below it, each once: requirements and assertions with coverage, or the kinds you name.
@@ -269,7 +266,6 @@ class DiscoverRequirements(
     RankedInScope,
     tool="discover_requirements",
     title="Most specific matches below a node",
-    default=True,
     trim=("pruned", "results"),
     example={"query": "tide", "scope_id": "REQ-p00001"},
 ):

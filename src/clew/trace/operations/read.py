@@ -32,7 +32,6 @@ class GetGraphStatus(
     toolset=Toolset.TRACE,
     title="State of the graph",
     needs=Freshness.BUILT,
-    default=True,
     outlined=True,
 ):
     """Is the graph stale, when was it last read, and how many nodes of each kind does it hold? A quick check that reads
@@ -54,7 +53,6 @@ class RefreshGraph(
     toolset=Toolset.TRACE,
     title="Read the files again",
     needs=Freshness.NONE,
-    default=True,
     outlined=True,
 ):
     """Brings the graph in step with the files and says what was read. Unchanged files are not opened; full=true drops
@@ -87,7 +85,6 @@ class SearchRequirements(
     tool="search",
     toolset=Toolset.TRACE,
     title="Search requirements",
-    default=True,
     trim=("related", "results"),
     pages="results",
     example={"query": "return", "limit": 5},
@@ -133,7 +130,7 @@ def ranking_state(call: Call, query: str, *, field: str, regex: bool) -> str:
     return "" if regex or field != "all" else call.project.index.ranking_state(query)
 
 
-class OfRequirement(Operation, toolset=Toolset.TRACE, default=True, pages="children", total="children_total"):
+class OfRequirement(Operation, toolset=Toolset.TRACE, pages="children", total="children_total"):
     """Common arguments of questions about one requirement."""
 
     req_id: Annotated[str, Meta(min_length=1, description="Such as REQ-d00062, or d62 for short")]

@@ -197,7 +197,6 @@ class ShowBrief(
     summary="what this project is, what needs attention, what to do next",
     epilog="clew\nclew brief",
     folder="argument",
-    default=True,
     outlined=True,
     trim=("notes", "decided", "remembered", "attention", "next_calls"),
     example={"max_tokens": 600},

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from clew.operation.call import Call
-from clew.operation.declare import MaxTokens, Operation, Option, PageCursor, Toolset
+from clew.operation.declare import HelpHeading, MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.text.terminal import coloured, note
 from clew.trace.find.requests import SearchQuery
 from clew.why.ask import NOTHING, UNMENTIONED, Answered, as_lines, ask
@@ -20,15 +20,14 @@ class SearchEverything(
     tool="search_everything",
     toolset=Toolset.CORE,
     title="Search everything",
-    default=True,
     outlined=True,
     trim=("results", "notes"),
     pages="results",
     example={"query": "tide table", "limit": 5},
 ):
-    """Finds requirements, specs, documents, code symbols, memories and commits in one ranking, the kind shown; what is
-    called exactly so comes first. Use it when you do not know where something is said. With one kind known, its own
-    search says more. Next, `why` on a result."""
+    """For finding where something is said or done, by words, id, symbol or path. Returns requirements, specs,
+    documents, code symbols, memories and commits in one ranking, each with kind and place; what is called exactly so
+    comes first."""
 
     query: Annotated[str, Meta(min_length=1, max_length=4_096, description="Words, an id, a symbol or a path")]
     kind: Annotated[tuple[Kind, ...], Meta(description="Only these kinds; default all")] = ()
@@ -111,18 +110,24 @@ def _place(node: object) -> str:
 
 class AskEverything(
     Operation,
+    tool="ask",
     verb="ask",
     served=True,
-    command_of="search_everything",
-    toolset=Toolset.CORE,
+    toolset=Toolset.ADDED,
+    title="Ask the project",
+    heading=HelpHeading.UNDERSTAND,
     summary="answer a question with quotes from the whole project",
     epilog='clew ask "when are ships warned?"',
+    outlined=True,
+    trim=("quotes", "nearest", "notes"),
+    example={"question": "when are ships warned?"},
 ):
-    """Answers a question by quotes, or says that nothing here answers it."""
+    """For a question in words about this project. Returns quotes from requirements, documents, memories and commits
+    with their places, or that nothing here answers it."""
 
     question: Annotated[
         str,
-        Meta(min_length=1, max_length=4_096),
+        Meta(min_length=1, max_length=4_096, description="The question, as you would ask a colleague"),
         Option(positional=True, joined=True, needed=("{command} needs a question.", 'Write `{command} "..."`.')),
     ]
 
@@ -131,6 +136,9 @@ class AskEverything(
 
     def run(self, call: Call) -> Answered:
         return ask(call, self.question)
+
+    def text(self, result: Answered) -> str:
+        return "\n".join((*as_lines(result), *self.messages(result)))
 
     def render(self, result: Answered) -> str:
         return "\n".join(as_lines(result))

@@ -27,15 +27,13 @@ class ShowWhy(
     epilog="clew why src/fairwater/curve.py:12\nclew why REQ-d00001-A\nclew why HEAD\nclew why '#12'\n"
     'clew why HEAD~1..HEAD\nclew why --history "half a metre"',
     needs=Freshness.NONE,
-    default=True,
     trim=("sections", "notes"),
     outlined=True,
     example={"target": "REQ-d00001"},
 ):
-    """Why does this line, symbol, requirement, test, memory or commit exist: who asked for it, which commits made it
-    and why, what was decided, what proves it, what depends on it. Each line is stated, recorded or inferred, with its
-    place; a section without evidence says so. It takes a removed symbol, #NUMBER and A..B PATH as well. Before an edit
-    call `context`."""
+    """For finding out why a line, symbol, requirement, test or commit is there, or was removed: also for #NUMBER and
+    A..B PATH. Returns the reason, the commits, who asked for it, decisions, proof and what depends on it, each with its
+    place and how sure it is; a section without evidence says so."""
 
     target: TargetName
     history: Annotated[bool, Meta(description="The target is a text: which commits added and removed it")] = False
@@ -67,15 +65,14 @@ class ShowContext(
     summary="what to know before an edit, within a budget",
     epilog="clew context src/fairwater/curve.py:12\nclew context REQ-d00001 --max-tokens 3000",
     needs=Freshness.NONE,
-    default=True,
     # Its own max_tokens is that of the text.
     budget=20_000,
     trim=("sections", "notes"),
     outlined=True,
     example={"target": "REQ-d00001"},
 ):
-    """Knowledge for an edit: requirements to keep, decisions, tests to run, what depends on the target, then its text,
-    packed into max_tokens (default 900). For the commits behind it call `why`."""
+    """For the moment before an edit of a file, lines, a symbol or a requirement. Returns the requirements to keep,
+    decisions and pitfalls, tests to run, what depends on it, then its text, in max_tokens."""
 
     target: TargetName
     max_tokens: Annotated[

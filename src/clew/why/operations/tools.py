@@ -1,27 +1,18 @@
-"""Toolset core: access to tools that are not listed.
-
-Finding a tool by what it does: BM25 over names, titles, descriptions and parameters.
-"""
+"""Toolset core: access to tools that are not listed."""
 
 # Implements: REQ-d00012
 
-import math
-import re
-from collections import Counter, defaultdict
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument, UnknownTool
-from clew.graph.inverted import Inverted
 from clew.operation.call import Call, carry_out
 from clew.operation.declare import Freshness, Operation, Toolset
-from clew.operation.listing import ListedOperation
 from clew.operation.names import by_any_spelling, portable
 from clew.text.display import shortened
-from clew.text.keywords import STOP_WORDS
+from clew.why.tool_ranking import find_tools
 
 
 class FoundTool(msgspec.Struct, frozen=True):
@@ -46,12 +37,11 @@ class SearchTools(
     toolset=Toolset.CORE,
     title="Find a tool",
     needs=Freshness.NONE,
-    default=True,
     trim=("tools",),
     example={"query": "requirement coverage"},
 ):
-    """Finds tools by what they do, listed or not. Use it when no listed tool fits. Returns at most `limit` tools with
-    their arguments and descriptions, best first; call one with tools_call."""
+    """For a task that no listed tool does. Returns at most `limit` tools by what they do, best first, with arguments
+    and descriptions; call one with tools_call."""
 
     query: Annotated[str, Meta(min_length=1, max_length=500, description="What the tool should do, in a few words")]
     limit: Annotated[int, Meta(ge=1, le=50, description="Tools at most")] = 8
@@ -83,11 +73,10 @@ class CallTool(
     destructive=True,
     idempotent=False,
     reaches_others=True,
-    default=True,
     example={"name": "get_graph_status", "arguments": {}},
 ):
-    """Calls a tool by name with its own arguments and returns that tool's result, within that tool's limits. For tools
-    that tools_search found and the list does not show; call listed tools directly."""
+    """For a tool that tools_search found and the list does not show: calls it with its own arguments. Returns that
+    tool's result, within that tool's limits."""
 
     name: Annotated[str, Meta(min_length=1, max_length=128, description="The tool's name, in either spelling")]
     arguments: Annotated[dict[str, Any], Meta(description="The tool's own arguments")] = msgspec.field(
@@ -106,55 +95,3 @@ class CallTool(
             raise InvalidArgument("tools_call cannot call itself.", hint="Name the tool you want directly.")
         answer: Any = carry_out(tool, self.arguments, call)
         return answer  # type: ignore[no-any-return]
-
-
-_K1 = 1.2
-_B = 0.75
-_NAME_WEIGHT = 4
-
-_WORD = re.compile(r"[a-z0-9]+")
-
-
-class ToolMatch(msgspec.Struct, frozen=True):
-    tool: ListedOperation
-    score: float
-
-
-def find_tools(query: str, tools: Sequence[ListedOperation]) -> list[ToolMatch]:
-    """The tools that match the query, best first; ties in the order of the list."""
-    index: Inverted[str, int, int] = Inverted()
-    lengths: list[int] = []
-    for number, tool in enumerate(tools):
-        terms = _terms_of(tool)
-        index.add(number, Counter(terms))
-        lengths.append(len(terms))
-    average = sum(lengths) / (len(lengths) or 1)
-    scores: defaultdict[int, float] = defaultdict(float)
-    for word in {_stem(word) for word in _words(query)}:
-        holders = index.holders(word)
-        rarity = math.log(1 + (len(tools) - len(holders) + 0.5) / (len(holders) + 0.5))
-        for number, count in holders.items():
-            scores[number] += rarity * _saturated(count, lengths[number] / average)
-    hits = [ToolMatch(tool, round(scores[number], 3)) for number, tool in enumerate(tools) if number in scores]
-    hits.sort(key=lambda hit: -hit.score)
-    return hits
-
-
-def _saturated(count: int, length: float) -> float:
-    """The worth of `count` occurrences in a text of `length` times the average; each adds less than the last."""
-    return count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length))
-
-
-def _terms_of(tool: ListedOperation) -> list[str]:
-    names = [_stem(word) for word in _words(tool.name)]
-    text = " ".join((tool.title, tool.description, tool.toolset.value, *tool.input_schema.get("properties", ())))
-    return names * _NAME_WEIGHT + [_stem(word) for word in _words(text)]
-
-
-def _words(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]
-
-
-def _stem(word: str) -> str:
-    """Enough to let a plural find its singular."""
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

@@ -8,14 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clew.config import ServerTable
+from clew.config import ServerTable, formats_of
 from clew.errors import ConfigError, Refused, StoreError
 from clew.ipc.listener import COMMAND, HOOK, Listener
 from clew.memory.hooks.answering import HookAnswers
 from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle
 from clew.operation.switches import name_style
-from clew.operation.toolsets import ToolListing, choose
+from clew.operation.toolsets import Choice, ToolListing, choose
 from clew.project import Project
 from clew.setup.token import TOKEN_VARIABLE, make_token, own_token, token_path
 from clew.surfaces.cli.commands.tools import add_choice, choice_of
@@ -71,14 +71,16 @@ def run(args: argparse.Namespace) -> int:
     project = Project.open(args.folder)
     server = project.config.server
     names = NameStyle(args.names or name_style(os.environ) or server.names)
-    listing = choose(all_tools(), choice_of(args, server.toolsets, read_only=server.read_only, names=names))
+    choice = choice_of(
+        args, server.toolsets, read_only=server.read_only, names=names, formats=formats_of(project.config)
+    )
     hooks = HookAnswers(project.config.root, lambda: project.memory)
     listener = Listener(project.config.root, {HOOK: hooks, COMMAND: CommandAnswers(project)})
     try:
         if not (args.read_only or server.read_only):
             # What hooks report is written down.
             listener.start()
-        return _serve(args, project, listing)
+        return _serve(args, project, choice)
     finally:
         listener.stop()
         project.close()
@@ -93,24 +95,25 @@ def _serve_without_project(args: argparse.Namespace, problem: Refused) -> int:
     from clew.surfaces.mcp.without_project import SurfaceWithoutProject
 
     names = NameStyle(args.names or name_style(os.environ) or ServerTable().names)
-    listing = choose(all_tools(), choice_of(args, None, read_only=False, names=names))
+    listing = choose(all_tools(), choice_of(args, None, read_only=False, names=names, formats=()))
     anyio.run(serve_stdio, build_server(SurfaceWithoutProject(listing, problem), str(problem)))
     return 0
 
 
-def _serve(args: argparse.Namespace, project: Project, listing: ToolListing) -> int:
+def _serve(args: argparse.Namespace, project: Project, choice: Choice) -> int:
     # The SDK is by far the largest import; nothing but serving pays for it.
     import anyio
 
     from clew.surfaces.mcp.instructions import instructions
     from clew.surfaces.mcp.server import Surface, build_server
 
+    listing = choose(all_tools(), choice)
     audit = None
     if args.audit is not None:
         from clew.surfaces.mcp.audit import AuditLog
 
         audit = AuditLog(args.audit)
-    built = build_server(Surface(project, listing, audit), instructions(listing))
+    built = build_server(Surface(project, listing, audit, choice), instructions(listing))
     if args.transport == "stdio":
         from clew.surfaces.mcp.transports.stdio import serve_stdio
 

@@ -2,13 +2,18 @@
 
 import argparse
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
+from clew.config import formats_of, load
+from clew.operation.defaults import ALL_FORMATS
 from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle
 from clew.operation.toolsets import Choice, check_toolsets, choose
 from clew.surfaces.cli.output import print_json
 from clew.text.terminal import coloured, columns, wrapped
+from clew.workspace.holding import RequirementFormat
+from clew.workspace.root import marked
 
 EXAMPLE = """clew tools --toolsets all
 clew tools --profile elspais --json"""
@@ -35,6 +40,7 @@ def choice_of(
     *,
     read_only: bool = False,
     names: NameStyle = NameStyle.PORTABLE,
+    formats: Collection[RequirementFormat] = ALL_FORMATS,
 ) -> Choice:
     toolsets = _split(args.toolsets) if args.toolsets else configured
     return Choice(
@@ -44,6 +50,7 @@ def choice_of(
         read_only=args.read_only or read_only,
         profile=args.profile,
         names=names,
+        formats=formats,
     )
 
 
@@ -51,8 +58,14 @@ def _split(value: str | None) -> tuple[str, ...]:
     return tuple(item.strip() for item in (value or "").split(",") if item.strip())
 
 
+def _formats_here() -> Collection[RequirementFormat]:
+    """The formats in the project of the current folder; all of them outside of one."""
+    folder = marked(".")
+    return ALL_FORMATS if folder is None else formats_of(load(Path(folder)))
+
+
 def run(args: argparse.Namespace) -> int:
-    listing = choose(all_tools(), choice_of(args))
+    listing = choose(all_tools(), choice_of(args, formats=_formats_here()))
     if not listing.shown:
         print("No tool is listed: this part of Clew has none yet, or all were excluded.", file=sys.stderr)
     if args.write_docs is not None:
