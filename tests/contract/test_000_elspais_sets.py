@@ -99,7 +99,7 @@ def test_d00077_E_minimal_set_pruned_not_found_and_stats(ask: Ask) -> None:
     assert found["minimal_set"] == [
         {"id": "REQ-o00001", "title": "Showing the hour", "level": "ops", "status": "Active"}
     ]
-    assert found["stats"] == {"input_count": 2, "minimal_count": 1, "pruned_count": 1}
+    assert found["stats"] == {"input_count": 3, "minimal_count": 1, "pruned_count": 1}
     assert found["not_found"] == ["x"]
 
 

@@ -60,7 +60,7 @@ def test_o00067_D_three_formats(ask: Ask) -> None:
 def test_o00067_E_a_node_with_two_parents_stands_there_once(ask: Ask) -> None:
     found = ask("get_subtree", root_id="REQ-p00001", format="flat")
     assert ids(found["nodes"]).count("REQ-d00001") == 1
-    up = {edge["target"] for edge in found["edges"] if edge["source"] == "REQ-d00001"}
+    up = {edge["source"] for edge in found["edges"] if edge["target"] == "REQ-d00001"}
     assert up == {"REQ-o00001", "REQ-o00002"}
 
 
@@ -107,13 +107,18 @@ def test_d00075_C_markdown_has_indented_headings_bullets_and_figures(ask: Ask) -
     assert "    - **C**: Neither hand SHALL move back." in lines
 
 
-# Verifies: REQ-d00062-C
+# Verifies: REQ-d00062-C, REQ-d00821-C
 def test_d00075_D_flat_has_root_nodes_edges_and_stats(ask: Ask) -> None:
     found = ask("get_subtree", root_id="REQ-o00001", format="flat")
     assert found["root_id"] == "REQ-o00001"
     assert len(found["nodes"]) == found["stats"]["total_nodes"] == 6
     assert found["stats"] == {"total_nodes": 6, "requirements": 2, "assertions": 4}
-    assert {"source": "REQ-d00001", "target": "REQ-o00001", "kind": "implements"} in found["edges"]
+    assert {"source": "REQ-o00001", "target": "REQ-d00001", "kind": "implements"} in found["edges"]
+    (first,) = [each for each in found["nodes"] if each["id"] == "REQ-o00001-A"]
+    assert (first["label"], first["text"]) == ("A", "Hands SHALL move with the hour.")
+    # Figures are counts, in every format.
+    counts = {type(each["coverage"]["total"]) for each in found["nodes"] if "coverage" in each}
+    assert counts == {int}
 
 
 # Verifies: REQ-d00062-C

@@ -43,6 +43,25 @@ def of_elspais() -> tuple[Explained, ...]:
     return msgspec.toml.decode(text, type=_AllExplained).disagreement
 
 
+class MissingKeys(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Keys of an answer of elspais that Clew's has not, and why."""
+
+    tool: str
+    keys: tuple[str, ...]
+    """Patterns of paths."""
+    explained: str
+    """Words of docs/switching/elspais.md."""
+
+
+class _AllMissing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    missing: tuple[MissingKeys, ...] = ()
+
+
+def explained_keys() -> tuple[MissingKeys, ...]:
+    text = (Path(__file__).parent / "missing_keys.toml").read_bytes()
+    return msgspec.toml.decode(text, type=_AllMissing).missing
+
+
 class Elspais(msgspec.Struct, frozen=True):
     root: Path
 

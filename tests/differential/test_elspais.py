@@ -8,13 +8,14 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.differential import tools
-from tests.differential.elspais import HOME, Elspais, of_elspais
+from tests.differential import shapes, tools
+from tests.differential.elspais import HOME, Elspais, explained_keys, of_elspais
 from tests.mcp_client import McpClient, Options, ToolFailed
 
 from clew.project import Project
@@ -254,6 +255,37 @@ def test_both_answer_every_question_alike_but_for_what_is_listed(root: Path, ope
     assert not unexplained, "\n".join(f"{item}: {found.get(item)}" for item in unexplained)
 
 
+# Verifies: REQ-o00044-D, REQ-d00821-B
+@needs_elspais
+def test_every_key_of_an_answer_is_there_or_explained(root: Path, opened: Opened) -> None:
+    """Key by key, of every answer to every question: D7 of the acceptance."""
+    missing: dict[str, set[str]] = {}
+    with Elspais(root).served() as theirs, McpClient(opened(root), Options(profile="elspais")) as ours:
+        for tool, arguments, guarded in tools.asked():
+            said = []
+            for each in (theirs, ours):
+                versions = each("get_versions", node_ids=[guarded]) if guarded else {}
+                guard = {"if_version": versions.get("versions", versions).get(guarded)} if guarded else {}
+                said.append(failed(partial(each, tool, **arguments, **guard)))
+            if not tools.fault(said[0]):
+                missing.setdefault(tool, set()).update(shapes.keys(said[0]) - shapes.keys(said[1]))
+    listed = explained_keys()
+    unexplained = [
+        f"{tool}: {key}"
+        for tool, keys in missing.items()
+        for key in sorted(keys)
+        if not any(each.tool == tool and fnmatchcase(key, pattern) for each in listed for pattern in each.keys)
+    ]
+    gone = [
+        f"{each.tool}: {pattern}"
+        for each in listed
+        for pattern in each.keys
+        if not any(fnmatchcase(key, pattern) for key in missing.get(each.tool, ()))
+    ]
+    assert not unexplained, "\n".join(unexplained)
+    assert not gone, "\n".join(gone)
+
+
 # Verifies: REQ-o00044-D
 @needs_elspais
 def test_both_make_the_same_of_a_folder_by_the_tools_that_write(root: Path, tmp_path: Path, opened: Opened) -> None:
@@ -301,7 +333,8 @@ def test_both_write_the_same_declarations(root: Path, tmp_path: Path, opened: Op
 # Verifies: REQ-o00044-D
 def test_every_disagreement_names_what_explains_it() -> None:
     page = (DOCS / "switching" / "elspais.md").read_text(encoding="utf-8")
-    for explained in (*(each.explained for each in of_elspais()), *WRITTEN_OTHERWISE.values()):
+    listed = (*of_elspais(), *explained_keys())
+    for explained in (*(each.explained for each in listed), *WRITTEN_OTHERWISE.values()):
         assert explained in page, explained
 
 

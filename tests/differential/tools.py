@@ -61,7 +61,7 @@ def coverage(said: Said) -> object:
 
 def findings(said: Said) -> object:
     """How many findings a check has; elspais puts them below the check."""
-    (check,) = said.get("checks", (said,))
+    check = said if "findings" in said else said["checks"][0]
     return len(check["findings"])
 
 
@@ -78,9 +78,9 @@ def mutation(said: Said) -> object:
     )
 
 
-def fault(said: Said) -> object:
+def fault(said: Any) -> bool:
     """Whether a call failed; the words are each program's own."""
-    return bool(said.get("error")) or said.get("success") is False
+    return isinstance(said, Mapping) and (bool(said.get("error")) or said.get("success") is False)
 
 
 CALLS: tuple[tuple[str, dict[str, Any], Compared], ...] = (
@@ -151,6 +151,28 @@ CALLS: tuple[tuple[str, dict[str, Any], Compared], ...] = (
     ("get_mutation_log", {}, lambda said: said["total"]),
 )
 """Questions, with what is compared of the answers."""
+
+MORE: tuple[tuple[str, dict[str, Any]], ...] = (
+    *(
+        ("get_workspace_info", {"detail": detail})
+        for detail in ("testing", "code-refs", "coverage", "retrofit", "manager", "worktree", "all")
+    ),
+    ("get_uncovered_assertions", {"req_id": "REQ-p00001"}),
+    ("get_subtree", {"root_id": "REQ-p00001", "format": "nested"}),
+    ("faq", {"topic": "linking"}),
+)
+"""Questions of which only the keys of the answers are compared."""
+
+
+def asked() -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Every question and change, each with the node whose version guards it, if any."""
+    for tool, arguments, _ in CALLS:
+        yield tool, arguments, ""
+    for tool, arguments in MORE:
+        yield tool, arguments, ""
+    for tool, guarded, arguments, _ in CHANGES:
+        yield tool, arguments, guarded
+
 
 Call = Callable[..., Any]
 

@@ -295,7 +295,7 @@ def test_a_query_that_cannot_be_run_is_refused_and_the_old_cursor_stays(
 
 
 # Verifies: REQ-o00024-B
-@pytest.mark.parametrize("count", [0, -1, 501, 10**12])
+@pytest.mark.parametrize("count", [0, -1, 10_001, 10**12])
 def test_counts_out_of_range_are_refused(ask: Ask, project: Project, count: int) -> None:
     ask(project, "open_cursor", query="subtree", params={"root_id": "p1"})
     with pytest.raises(InvalidArgument, match=str(count)):

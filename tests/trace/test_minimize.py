@@ -77,7 +77,7 @@ def test_unknown_ids_are_listed_and_other_spellings_understood(ask: Ask, project
     assert ids(found["minimal_set"]) == ["REQ-o00002"]
     assert ids(found["pruned"]) == ["REQ-p00001"]
     assert found["not_found"] == ["REQ-d09999", "nonsense"]
-    assert found["stats"]["input_count"] == 2
+    assert found["stats"]["input_count"] == 6
 
 
 # Verifies: REQ-o00024-C, REQ-d00064-A

@@ -48,12 +48,12 @@ def test_every_node_below_the_root_stands_there_once_at_its_nearest_depth(ask: A
         ("REQ-d00001-B", 3),
     ]
     assert {(edge["source"], edge["target"], edge["kind"]) for edge in flat["edges"]} >= {
-        ("REQ-d00001", "REQ-o00001", "implements"),
-        ("REQ-d00001", "REQ-o00002", "implements"),
-        ("REQ-o00002", "REQ-p00001", "refines"),
-        ("REQ-d00001-A", "REQ-d00001", "structures"),
+        ("REQ-o00001", "REQ-d00001", "implements"),
+        ("REQ-o00002", "REQ-d00001", "implements"),
+        ("REQ-p00001", "REQ-o00002", "refines"),
+        ("REQ-d00001", "REQ-d00001-A", "structures"),
     }
-    labelled = next(edge for edge in flat["edges"] if edge["target"] == "REQ-o00001" and "assertion_targets" in edge)
+    labelled = next(edge for edge in flat["edges"] if edge["source"] == "REQ-o00001" and "assertion_targets" in edge)
     assert labelled["assertion_targets"] == ["A"]
 
 

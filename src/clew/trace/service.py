@@ -5,6 +5,7 @@ Every method reads the graph through its iterators and returns frozen values. It
 
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Any
 
 from msgspec import structs
 
@@ -111,6 +112,18 @@ class TraceService:
             notes=notes,
         )
 
+    def workspace_details(self, profile: str) -> dict[str, Any]:
+        """The details that a profile of elspais adds to the workspace."""
+        from clew.trace.read import profiles
+
+        names = profiles.details_of(profile)
+        found = profiles.of_settings(self._config, self._grammar) if names else {}
+        if profiles.OF_FIGURES.intersection(names):
+            nodes = self._graph.nodes_by_kind(NodeKind.REQUIREMENT)
+            with_code = sum(1 for node in nodes if self._graph.metrics(node.id)["code"])
+            found |= profiles.of_figures(self.summary(), with_code)
+        return {name: found[name] for name in names}
+
     def summary(self) -> ProjectSummary:
         graph = self._graph
         return ProjectSummary(
@@ -118,10 +131,12 @@ class TraceService:
             coverage=coverage.count_by_coverage(graph),
             coverage_by_level=coverage.coverage_by_level(graph),
             changes=self.changes(),
-            total_nodes=sum(graph.node_counts().values()),
+            total_nodes=self.status().total_nodes,
             orphan_count=coverage.orphan_count(graph),
             broken_reference_count=len(graph.memory.broken),
             stale_hash_count=coverage.stale_hash_count(graph),
+            unresolved_reference_count=len(graph.memory.broken) - _malformed(graph),
+            malformed_reference_count=_malformed(graph),
             uncovered_assertion_count=coverage.uncovered_assertion_count(graph),
             duplicate_ids=graph.derived("duplicate_ids", lambda _: tuple(self._context.builder.duplicate_ids())),
             assertions=coverage.assertion_counts(graph),
@@ -272,7 +287,8 @@ class TraceService:
 
 def _status(graph: Graph) -> GraphStatus:
     """The figures of one state of the graph."""
-    counts = graph.node_counts()
+    counts = {**graph.node_counts(), "file": sum(1 for _ in graph.memory.files())}
+    malformed = _malformed(graph)
     return GraphStatus(
         is_stale=graph.state.is_stale,
         last_refresh=graph.state.last_refresh,
@@ -282,7 +298,13 @@ def _status(graph: Graph) -> GraphStatus:
         has_orphans=coverage.orphan_count(graph) > 0,
         has_broken_references=len(graph.memory.broken) > 0,
         broken_reference_count=len(graph.memory.broken),
+        has_unresolved_references=len(graph.memory.broken) > malformed,
+        has_malformed_references=malformed > 0,
     )
+
+
+def _malformed(graph: Graph) -> int:
+    return sum(1 for each in graph.memory.broken if each.fault == "malformed")
 
 
 def _note(base: str | None, *compared: git.ChangedLines) -> str | None:

@@ -1,11 +1,15 @@
-"""The checks of elspais by their names, and Clew's codes for them."""
+"""The checks of elspais by their names, and Clew's codes for them; findings with the keys that elspais gives them."""
 
 from collections.abc import Mapping
 
+import msgspec
+
 from clew.errors import InvalidArgument
-from clew.text.display import shortened
+from clew.text.display import counted, shortened
+from clew.trace.find.results import BrokenItem, CheckSummary, UnresolvedItem
 
 SAME: Mapping[str, tuple[str, ...]] = {
+    "references.malformed": ("trace.broken_reference",),
     "references.unknown_requirement": ("trace.broken_reference",),
     "references.unknown_assertion": ("trace.broken_reference",),
     "references.forbidden": ("trace.forbidden_reference",),
@@ -27,7 +31,25 @@ SAME: Mapping[str, tuple[str, ...]] = {
     "tests.uncredited_evidence": ("trace.uncredited_evidence",),
     "tests.unmatched_results": ("trace.unmatched_result",),
 }
-_OWN = ("elspais.", "file.", "markers.", "openspec.", "register.", "results.", "reviews.", "terms.", "trace.")
+FAULT_OF_CHECK: Mapping[str, str] = {
+    "references.malformed": "malformed",
+    "references.unknown_requirement": "unknown_requirement",
+    "references.unknown_assertion": "unknown_assertion",
+}
+"""The checks that a broken reference fails, by its fault."""
+_REMEDY = "clew check"
+_OWN = (
+    "elspais.",
+    "file.",
+    "markers.",
+    "memory.",
+    "openspec.",
+    "register.",
+    "results.",
+    "reviews.",
+    "terms.",
+    "trace.",
+)
 """The prefixes of the codes of Clew's own findings."""
 
 
@@ -42,3 +64,23 @@ def codes_of(check: str) -> tuple[str, ...]:
             hint=f"Checks of elspais that Clew has: {', '.join(SAME)}; `clew check` prints the codes of its own.",
         )
     return (name,)
+
+
+def check_summary(name: str, count: int, severity: str) -> CheckSummary:
+    message = f"{counted(count, 'finding')}" if count else "No findings"
+    return CheckSummary(name, not count, message, severity, _REMEDY, count, name.partition(".")[0])
+
+
+def unresolved(item: BrokenItem, severity: str, repo: str) -> UnresolvedItem:
+    """A broken reference with the keys of elspais beside Clew's own."""
+    checks = {fault: check for check, fault in FAULT_OF_CHECK.items()}
+    return UnresolvedItem(
+        **msgspec.structs.asdict(item),
+        message=f"{item.source_id} -> {item.target_id} ({item.edge_kind}): {item.fault.replace('_', ' ')}",
+        file_path=item.path,
+        node_id=item.source_id,
+        check=checks.get(item.fault, f"references.{item.fault}"),
+        severity=severity,
+        remedy=_REMEDY,
+        repo=repo,
+    )

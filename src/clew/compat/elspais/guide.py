@@ -98,6 +98,8 @@ class Faq(msgspec.Struct, frozen=True):
     entries: tuple[FaqEntry, ...]
     count: int
     topics: tuple[str, ...]
+    filter: str | None = None
+    """The word that was asked for."""
     truncated: bool = False
 
 
@@ -128,7 +130,7 @@ def faq(topic: str) -> Faq:
     """All questions, or those that have a word."""
     wanted = topic.strip().casefold()
     found = [FaqEntry(*each) for each in FAQ if wanted in " ".join(each).casefold()]
-    return Faq(tuple(found), len(found), tuple(dict.fromkeys(each[0] for each in FAQ)))
+    return Faq(tuple(found), len(found), tuple(dict.fromkeys(each[0] for each in FAQ)), topic.strip() or None)
 
 
 def page(topic: str) -> TopicPage:

@@ -1,5 +1,6 @@
 """Toolset trace: questions that elspais answers since its specification was written."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -7,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from clew.compat.elspais import guide
-from clew.compat.elspais.checks import codes_of
+from clew.compat.elspais.checks import FAULT_OF_CHECK, check_summary, codes_of, unresolved
 from clew.compat.elspais.declarations import FILES as SETTINGS
 from clew.compat.elspais.declarations import PREFIX, Declarations
 from clew.compat.elspais.node import NodeDetail, NodeViewer
@@ -18,6 +19,7 @@ from clew.trace.edit.file_results import RenameResult
 from clew.trace.edit.mutations.mutation import path_of_file
 from clew.trace.find import results as results_find
 from clew.trace.find.requests import MOST_IDS, BrokenReferenceQuery, Limit
+from clew.trace.totals import FindingCounts
 
 Topic = Annotated[str, Meta(max_length=200, description="A word; all without it")]
 
@@ -260,16 +262,31 @@ class GetCheckFindings(
 
     def run(self, call: Call) -> results_find.CheckFindings:
         codes = codes_of(self.check)
-        found = call.project.trace.findings()
+        found = call.project.findings(call)
         own = [each for each in found if each.code in codes]
+        if fault := FAULT_OF_CHECK.get(self.check.strip()):
+            places = {
+                (each.path, each.line, each.source_id)
+                for each in call.project.graph.memory.broken
+                if each.fault == fault
+            }
+            own = [each for each in own if (each.path, each.line, each.node_id) in places]
         page = own[call.offset : call.offset + self.limit]
+        repo = call.project.config.name
         return results_find.CheckFindings(
             check=self.check.strip(),
             healthy=not own,
             findings=tuple(
-                results_find.CheckFinding(each.severity, each.message, each.path, each.line, each.node_id, each.hint)
+                results_find.CheckFinding(
+                    *(each.severity, each.message, each.path, each.line, each.node_id, each.hint),
+                    file_path=each.path,
+                    codes=(each.code,),
+                    repo=repo,
+                )
                 for each in page
             ),
+            checks=(check_summary(self.check.strip(), len(own), own[0].severity if own else "info"),),
+            summary=msgspec.structs.asdict(FindingCounts.of(found)),
             count=len(page),
             total=len(own),
             known_checks=tuple(sorted({each.code for each in found})),
@@ -293,8 +310,15 @@ class GetUnresolvedReferences(
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results_find.UnresolvedPage:
-        found = call.project.trace.find.broken_references(BrokenReferenceQuery(limit=self.limit), offset=call.offset)
-        return results_find.UnresolvedPage(found.broken_references, found.count, found.total)
+        find, repo = call.project.trace.find, call.project.config.name
+        found = find.broken_references(BrokenReferenceQuery(limit=self.limit), offset=call.offset)
+        severities = dict(call.project.config.elspais.fault_severities)
+        items = tuple(unresolved(each, severities.get(each.fault, "error"), repo) for each in found.broken_references)
+        faults = Counter(each.fault for each in call.project.graph.memory.broken)
+        checks = (
+            check_summary(name, faults[fault], severities.get(fault, "error")) for name, fault in FAULT_OF_CHECK.items()
+        )
+        return results_find.UnresolvedPage(items, found.count, found.total, tuple(checks))
 
 
 class RenameFile(

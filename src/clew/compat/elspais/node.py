@@ -20,7 +20,7 @@ from clew.trace.edit.text.sections import parsed_section, sections_of
 from clew.trace.read.assertions import assertions_of, citations_of, owner_of
 from clew.trace.read.copies import Copy, find_copy
 from clew.trace.read.resolve import Resolver
-from clew.trace.read.serialize import copy_full, integrated, version_of
+from clew.trace.read.serialize import copy_full, file_version, integrated, version_of
 from clew.workspace.files import read_bytes
 
 if TYPE_CHECKING:
@@ -283,4 +283,4 @@ class NodeViewer:
         if nodes and all(each.kind in _CITING for each in nodes):
             config = self._project.config
             return content_hash(read_bytes(config.root, path, limit=config.max_file_bytes))
-        return content_hash(msgspec.json.encode((path, [each.id for each in nodes])), size=8)
+        return file_version(self._graph, path)

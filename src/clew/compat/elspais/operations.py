@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from clew.compat.elspais.cursor import CursorState
+from clew.compat.elspais.cursor import MOST_ITEMS, CursorState
 from clew.compat.elspais.items import CursorContents, written_out
 from clew.compat.elspais.queries import decoded
 from clew.compat.elspais.results import CursorBatch, CursorInfo, CursorOpened
-from clew.operation.budget import Budget, fit, longest_page
+from clew.operation.budget import HARD_TOKENS, Budget, fit, longest_page
 from clew.operation.call import Call
 from clew.operation.declare import MaxTokens, Operation, Toolset
 
@@ -80,18 +80,20 @@ class CursorNext(
     title="Next items of the cursor",
     idempotent=False,
 ):
-    """The next `count` items of the open cursor, as many as fit the answer; the cursor moves by as many as were
-    returned. An empty list means the end. is_stale says that the graph changed since it was opened; open again for
-    current results."""
+    """The next `count` items of the open cursor; the cursor moves by as many as were returned. truncated says that
+    max_tokens (default 20,000) left some for the next call. An empty list means the end. is_stale says that the graph
+    changed since it was opened; open again for current results."""
 
-    count: Annotated[int, Meta(ge=1, le=500, description="Items at most")] = 1
+    count: Annotated[int, Meta(ge=1, le=MOST_ITEMS, description="Items at most")] = 1
     cursor_id: CursorId = None
-    max_tokens: MaxTokens = None
+    max_tokens: MaxTokens = HARD_TOKENS
 
     def run(self, call: Call) -> CursorBatch:
         """The cursor moves by exactly as many items as there is room for in the answer."""
         with call.project.open_cursors.reading(call.session, self.cursor_id, call.credential) as reading:
             batch = longest_page(lambda count: _batch(call, reading.state, count), self.count, self.max_tokens)
+            wanted = min(self.count, reading.state.remaining)
+            batch = msgspec.structs.replace(batch, truncated=batch.count < wanted)
             _check_room(batch, self.max_tokens)
             reading.take(batch.count)
         return batch

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from clew.trace.find.results import AssertionText, NodeSummary
+from clew.trace.read.serialize import CoverageSummary
 
 
 class CursorItem(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -27,7 +28,7 @@ class CursorItem(msgspec.Struct, frozen=True, omit_defaults=True):
     parent_id: str | None = None
     parent_title: str | None = None
     covered: bool | None = None
-    coverage: Mapping[str, float] | None = None
+    coverage: CoverageSummary | None = None
     assertions: tuple[AssertionText, ...] | None = None
     assertions_total: int | None = None
     matched_assertions: tuple[AssertionText, ...] | None = None

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 import msgspec
+from msgspec import UNSET
 
 from clew.graph.graph import Graph
 from clew.graph.model import BrokenReference, Node, NodeKind
@@ -263,6 +264,8 @@ class TraceQueries:
         self, gaps: Sequence[Gap], req_id: str | None, *, offset: int, limit: int
     ) -> results_find.UncoveredPage:
         page = gaps[offset : offset + limit]
+        asked = None if req_id is None else self._resolver.requirement(req_id)
+        own = None if asked is None else self._requirement_gap(asked)
         return results_find.UncoveredPage(
             assertions=tuple(assertion_in_context(gap.assertion, gap.requirement) for gap in page),
             requirements=tuple(
@@ -270,7 +273,11 @@ class TraceQueries:
             ),
             count=len(page),
             total=len(gaps),
-            req_id=None if req_id is None else self._resolver.requirement(req_id).id,
+            req_id=None if asked is None else asked.id,
+            title=UNSET if own is None else own.title,
+            total_assertions=UNSET if own is None else own.total_assertions,
+            uncovered_count=UNSET if own is None else own.uncovered_count,
+            uncovered_labels=UNSET if own is None else own.uncovered_labels,
         )
 
     def _requirement_gap(self, node: Node) -> results_find.RequirementGap:
@@ -328,7 +335,7 @@ class TraceQueries:
             ),
             not_found=tuple(shortened(id) for id, node in found.items() if node is None),
             stats={
-                "input_count": len(members),
+                "input_count": len(query.req_ids),
                 "minimal_count": len(divided.minimal),
                 "pruned_count": len(divided.pruned),
             },

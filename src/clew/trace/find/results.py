@@ -15,6 +15,9 @@ class NodeSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     status: str | None = None
     source: str | None = None
     """Path and line."""
+    actor: str | None = None
+    """Of a journey, likewise its goal."""
+    goal: str | None = None
 
 
 class NodePage(msgspec.Struct, frozen=True):
@@ -22,6 +25,7 @@ class NodePage(msgspec.Struct, frozen=True):
     count: int
     """Results found for this page, before any was left out for size."""
     total: int
+    success: bool = True
     truncated: bool = False
     next_cursor: str | None = None
 
@@ -41,6 +45,7 @@ class AssertionPage(msgspec.Struct, frozen=True):
     assertions: tuple[AssertionInContext, ...]
     count: int
     total: int
+    success: bool = True
     truncated: bool = False
     next_cursor: str | None = None
 
@@ -64,6 +69,12 @@ class UncoveredPage(msgspec.Struct, frozen=True):
     total: int
     req_id: str | None = None
     """The requirement that was asked for; null when all were."""
+    success: bool = True
+    title: str | msgspec.UnsetType = msgspec.UNSET
+    """Of the requirement that was asked for, likewise below: assertions in all, and those that no test names."""
+    total_assertions: int | msgspec.UnsetType = msgspec.UNSET
+    uncovered_count: int | msgspec.UnsetType = msgspec.UNSET
+    uncovered_labels: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     truncated: bool = False
     next_cursor: str | None = None
 
@@ -239,6 +250,31 @@ class DiscoveredAssertions(msgspec.Struct, frozen=True):
     next_cursor: str | None = None
 
 
+class UnresolvedItem(BrokenItem, frozen=True, kw_only=True):
+    """A broken reference with the keys that later versions of elspais give it."""
+
+    message: str
+    file_path: str
+    node_id: str
+    check: str
+    severity: str
+    remedy: str
+    repo: str
+    codes: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+
+
+class CheckSummary(msgspec.Struct, frozen=True):
+    name: str
+    passed: bool
+    message: str
+    severity: str
+    remedy: str
+    count: int
+    category: str = ""
+    skipped: bool = False
+
+
 class CheckFinding(msgspec.Struct, frozen=True):
     severity: str
     message: str
@@ -246,6 +282,11 @@ class CheckFinding(msgspec.Struct, frozen=True):
     line: int
     node_id: str | None
     hint: str
+    file_path: str = ""
+    """The same as path, under the name that elspais gives it."""
+    codes: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+    repo: str = ""
 
 
 class CheckFindings(msgspec.Struct, frozen=True):
@@ -256,13 +297,19 @@ class CheckFindings(msgspec.Struct, frozen=True):
     total: int
     known_checks: tuple[str, ...]
     """The checks that found something."""
+    checks: tuple[CheckSummary, ...] = ()
+    """The check that was asked for; its findings are in `findings`, in pages."""
+    summary: Mapping[str, int] = {}
+    """Findings of the project by severity."""
     truncated: bool = False
     next_cursor: str | None = None
 
 
 class UnresolvedPage(msgspec.Struct, frozen=True):
-    unresolved_references: tuple[BrokenItem, ...]
+    unresolved_references: tuple[UnresolvedItem, ...]
     count: int
     total: int
+    checks: tuple[CheckSummary, ...] = ()
+    """The checks that such references fail or pass."""
     truncated: bool = False
     next_cursor: str | None = None

@@ -46,6 +46,8 @@ def node_summary(node: Node) -> NodeSummary:
         level=node.get_field("level"),
         status=node.get_field("status"),
         source=place(node),
+        actor=node.get_field("actor") or None,
+        goal=node.get_field("goal") or None,
     )
 
 

@@ -1,7 +1,7 @@
 """Toolset trace: the requirements graph, under the names and shapes that users of elspais know."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from msgspec import Meta, structs
@@ -14,6 +14,7 @@ from clew.text.display import counted
 from clew.text.terminal import coloured, note
 from clew.trace.find.requests import SearchQuery
 from clew.trace.read import results
+from clew.trace.read.profiles import AVAILABLE
 from clew.trace.totals import FindingCounts
 from clew.workspace.files import check_spelling
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 MOST_HEADINGS = 50
 
 Detail = Literal["default", "testing", "code-refs", "coverage", "retrofit", "manager", "worktree", "all"]
-"""The details that users of elspais ask for; here one answer has all of them."""
+"""The profiles of details that users of elspais ask for."""
 
 
 class GetGraphStatus(
@@ -183,11 +184,12 @@ class GetWorkspaceInfo(
     branch. Use it when paths or settings matter, or when something you expect is missing from the graph. For what the
     project contains call clew_brief or get_project_summary."""
 
-    detail: Annotated[Detail, Meta(description="All of them give the whole answer")] = "default"
+    detail: Annotated[Detail, Meta(description="A profile, which adds more to the answer")] = "default"
 
     def run(self, call: Call) -> results.Workspace:
         found = call.project.trace.workspace(call.project.notes())
-        return structs.replace(found, detail=self.detail, available_details=get_args(Detail))
+        more = call.project.trace.workspace_details(self.detail)
+        return structs.replace(found, detail=self.detail, available_details=AVAILABLE, **more)
 
 
 class GetProjectSummary(

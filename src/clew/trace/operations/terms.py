@@ -119,7 +119,7 @@ class GetTermDetail(
         if found is None:
             raise NotFound(f"Term '{self.term}' not found.", hint="get_terms lists those that are defined.")
         each, namespace = found.definition, call.project.config.elspais.namespace
-        styles = call.project.config.elspais.terms.markup_styles
+        styles, graph = call.project.config.elspais.terms.markup_styles, call.project.graph
         return TermDetail(
             term=each.name,
             definition=each.definition,
@@ -136,6 +136,7 @@ class GetTermDetail(
             references=tuple(
                 {
                     "node_id": use.node_id,
+                    "title": node.title if (node := graph.get_node(use.node_id)) is not None else "",
                     "namespace": namespace,
                     "marked": use.marking in styles,
                     "wrong_marking": "" if use.marking in styles else use.marking,

@@ -66,6 +66,8 @@ class Neighbour(msgspec.Struct, frozen=True):
     edge_kind: str
     assertion_targets: tuple[str, ...] = ()
     """The assertions of the cited requirement that are meant; empty means all of it."""
+    level: str | msgspec.UnsetType = msgspec.UNSET
+    """Of a requirement."""
 
 
 class RequirementDetail(msgspec.Struct, frozen=True):
@@ -99,6 +101,8 @@ class RequirementDetail(msgspec.Struct, frozen=True):
     version: str
     """Changes with the requirement's text and with what it cites."""
     children_total: int
+    file_version: str | None = None
+    """Changes with the path and the nodes of its file."""
     associate: str | None = None
     """The repository it is in, where that is not the project itself; it cannot be changed from here."""
     links: tuple[str, ...] = ()
@@ -150,6 +154,9 @@ class GraphStatus(msgspec.Struct, frozen=True):
     has_orphans: bool
     has_broken_references: bool
     broken_reference_count: int
+    has_unresolved_references: bool = False
+    """Citations by the grammar of ids that name nothing."""
+    has_malformed_references: bool = False
     terms_dirty: bool = False
     """Never: Clew keeps no glossary that could need writing."""
     drafts: Unsaved | None = None
@@ -174,6 +181,9 @@ class ProjectSummary(msgspec.Struct, frozen=True):
     orphan_count: int
     broken_reference_count: int
     stale_hash_count: int
+    unresolved_reference_count: int
+    malformed_reference_count: int
+    """Both are part of broken_reference_count."""
     uncovered_assertion_count: int
     """As get_uncovered_assertions lists them: `untested` and `drafts_untested` of `assertions`."""
     duplicate_ids: tuple[str, ...]
@@ -221,4 +231,14 @@ class Workspace(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
     """Limits of the answers, such as a store that could not be opened."""
     detail: str = "default"
-    available_details: tuple[str, ...] = ("default",)
+    available_details: Mapping[str, str] = {}
+    """The profiles of `detail`, with what each adds."""
+    id_patterns: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    assertion_format: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    testing: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    code_references: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    hierarchy_rules: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    associates: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    coverage_stats: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    health: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    change_metrics: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET

@@ -26,18 +26,26 @@ def requirement_summary(node: Node) -> RequirementSummary:
     )
 
 
-def coverage_summary(graph: Graph, node: Node) -> dict[str, float] | None:
-    """The coverage of a requirement by its metrics: how many assertions there are, and how many of them tests name.
-    Other kinds have none."""
+class CoverageSummary(msgspec.Struct, frozen=True):
+    """The coverage of a requirement in short."""
+
+    total: int
+    covered: int
+    """Assertions that a test names."""
+    pct: float
+    """The share of these."""
+    implemented: int
+    """Assertions that code or another requirement implements."""
+
+
+def coverage_summary(graph: Graph, node: Node) -> CoverageSummary | None:
+    """The coverage of a requirement by its metrics. Other kinds have none."""
     metrics = graph.metrics(node.id)
     if "total_assertions" not in metrics:
         return None
-    return {
-        "total": metrics["total_assertions"],
-        "covered": metrics["tested"],
-        "pct": metrics["tested_pct"],
-        "implemented": metrics["implemented"],
-    }
+    return CoverageSummary(
+        metrics["total_assertions"], metrics["tested"], metrics["tested_pct"], metrics["implemented"]
+    )
 
 
 def place(node: Node) -> str | None:
@@ -103,6 +111,7 @@ def requirement_full(
             "body_text": node.get_field("body", ""),
         },
         version=_version(node, parents),
+        file_version=file_version(graph, source.path) if source is not None else None,
         children_total=len(children),
         associate=node.get_field("associate"),
     )
@@ -145,6 +154,12 @@ def _percent(part: int, whole: int) -> float:
     return round(100.0 * part / whole, 1) if whole else 0.0
 
 
+def file_version(graph: Graph, path: str) -> str:
+    """The version of a file of requirements: it changes with the path and the nodes of the file, not with their
+    texts."""
+    return content_hash(msgspec.json.encode((path, [each.id for each in graph.nodes_in_file(path)])), size=8)
+
+
 def version_of(graph: Graph, node: Node) -> str:
     """The version of a requirement, as in `requirement_full`."""
     return _version(node, _parents(graph, node))
@@ -165,7 +180,8 @@ def _parents(graph: Graph, node: Node) -> tuple[Neighbour, ...]:
 
 
 def _neighbour(node: Node, kind: EdgeKind, labels: tuple[str, ...]) -> Neighbour:
-    return Neighbour(id=node.id, kind=node.kind.value, title=node.title, edge_kind=kind.value, assertion_targets=labels)
+    level = node.get_field("level") if node.kind is NodeKind.REQUIREMENT else None
+    return Neighbour(node.id, node.kind.value, node.title, kind.value, labels, level or msgspec.UNSET)
 
 
 class Integrated(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import Edge, Node, NodeKind
 from clew.graph.walk import Direction, Step, Walk
 from clew.trace.read.assertions import citations_of, owner_of
-from clew.trace.read.serialize import coverage_summary
+from clew.trace.read.serialize import CoverageSummary, coverage_summary, version_of
 
 
 class SubtreeFormat(StrEnum):
@@ -27,18 +27,24 @@ class SubtreeFormat(StrEnum):
 class SubtreeNode(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str
     kind: str
-    title: str
     depth: int
+    title: str | None = None
+    label: str | None = None
+    text: str | None = None
+    """Of an assertion, which has no title."""
+    version: str | None = None
+    """Of a requirement, as `if_version` takes it."""
     level: str | None = None
     status: str | None = None
-    coverage: Mapping[str, float] | None = None
+    coverage: CoverageSummary | None = None
     """Of a requirement: assertions in total, covered by tests (with pct), implemented."""
 
 
 class SubtreeEdge(msgspec.Struct, frozen=True, omit_defaults=True):
     source: str
-    """The one below, which cites."""
+    """The one above, which is cited."""
     target: str
+    """The one below, which cites."""
     kind: str
     assertion_targets: tuple[str, ...] = ()
 
@@ -235,11 +241,10 @@ def _line(graph: Graph, member: Member) -> str:
     return f"{heading} {node.id}: {_one_line(node.title)}{f' ({about})' if about else ''}{figures}"
 
 
-def _figures(coverage: Mapping[str, float] | None) -> str:
-    if coverage is None or not coverage["total"]:
+def _figures(coverage: CoverageSummary | None) -> str:
+    if coverage is None or not coverage.total:
         return ""
-    total = coverage["total"]
-    return f" [Implemented {coverage['implemented']}/{total}, Tested {coverage['covered']}/{total}]"
+    return f" [Implemented {coverage.implemented}/{coverage.total}, Tested {coverage.covered}/{coverage.total}]"
 
 
 def _one_line(text: str) -> str:
@@ -247,12 +252,15 @@ def _one_line(text: str) -> str:
 
 
 def _flat_node(graph: Graph, member: Member) -> SubtreeNode:
-    node = member.node
+    node, is_assertion = member.node, member.node.kind is NodeKind.ASSERTION
     return SubtreeNode(
         id=node.id,
         kind=node.kind.value,
-        title=node.title,
         depth=member.depth,
+        title=None if is_assertion else node.title,
+        label=node.get_field("label", "") if is_assertion else None,
+        text=node.title if is_assertion else None,
+        version=version_of(graph, node) if node.kind is NodeKind.REQUIREMENT else None,
         level=node.get_field("level"),
         status=node.get_field("status"),
         coverage=coverage_summary(graph, node),
@@ -261,7 +269,7 @@ def _flat_node(graph: Graph, member: Member) -> SubtreeNode:
 
 def _edges(graph: Graph, collected: Collected, members: Sequence[Member]) -> list[SubtreeEdge]:
     return [
-        SubtreeEdge(edge.source, edge.target, edge.kind.value, edge.labels)
+        SubtreeEdge(edge.target, edge.source, edge.kind.value, edge.labels)
         for member in members
         for edge in edges_up(graph, collected, member)
     ]
