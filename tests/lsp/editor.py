@@ -63,7 +63,7 @@ class Editor:
         return (self.root / path).as_uri()
 
     def open(self, path: str, text: str | None = None) -> None:
-        shown = (self.root / path).read_text(encoding="utf-8") if text is None else text
+        shown = (self.root / path).read_text(encoding="utf-8-sig") if text is None else text
         item = lsp.TextDocumentItem(self.uri(path), "text", 1, shown)
         self._client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
 
@@ -74,9 +74,14 @@ class Editor:
         self._client.text_document_did_change(lsp.DidChangeTextDocumentParams(document, [whole]))
         self._client.text_document_did_save(lsp.DidSaveTextDocumentParams(lsp.TextDocumentIdentifier(self.uri(path))))
 
+    def change(self, path: str, place: lsp.Range, text: str) -> None:
+        document = lsp.VersionedTextDocumentIdentifier(2, self.uri(path))
+        part = lsp.TextDocumentContentChangePartial(range=place, text=text)
+        self._client.text_document_did_change(lsp.DidChangeTextDocumentParams(document, [part]))
+
     def place(self, path: str, words: str, of: str | None = None) -> lsp.Position:
         """The middle of some words in a file, or of `of` inside them, in the units of the protocol."""
-        for number, line in enumerate((self.root / path).read_text(encoding="utf-8").splitlines()):
+        for number, line in enumerate((self.root / path).read_text(encoding="utf-8-sig").split("\n")):
             if words in line:
                 at = line.index(words) + (words.index(of) + len(of) // 2 if of else len(words) // 2)
                 return lsp.Position(number, len(line[:at].encode("utf-16-le")) // 2)
@@ -99,6 +104,11 @@ class Editor:
     async def references(self, path: str, words: str, of: str | None = None, *, declaration: bool = False) -> list[str]:
         context = lsp.ReferenceContext(include_declaration=declaration)
         params = lsp.ReferenceParams(context=context, **self._at(path, words, of))
+        return self._lines(await self._within(self._client.text_document_references_async(params)))
+
+    async def references_at(self, path: str, position: lsp.Position) -> list[str]:
+        document, context = lsp.TextDocumentIdentifier(self.uri(path)), lsp.ReferenceContext(include_declaration=False)
+        params = lsp.ReferenceParams(context=context, text_document=document, position=position)
         return self._lines(await self._within(self._client.text_document_references_async(params)))
 
     async def calls(self, path: str, words: str, of: str | None = None) -> tuple[list[str], list[str]]:

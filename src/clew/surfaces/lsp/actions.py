@@ -9,6 +9,7 @@ from clew.edit.edits import FileEdit
 from clew.errors import ClewError
 from clew.graph.model import NodeKind
 from clew.surfaces.lsp.editor_project import EditorProject
+from clew.surfaces.lsp.editor_text import ended_lines
 from clew.text.display import one_line
 from clew.trace.links.requests import LinkRequest
 from clew.trace.links.results import Suggestion
@@ -129,7 +130,7 @@ def workspace_edit(editor: EditorProject, edits: tuple[FileEdit, ...] | list[Fil
 
 def _text_edit(editor: EditorProject, before: str, after: str) -> lsp.TextEdit:
     """The lines that differ, between the first and the last one."""
-    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    old, new = ended_lines(before), ended_lines(after)
     first = 0
     while first < min(len(old), len(new)) and old[first] == new[first]:
         first += 1

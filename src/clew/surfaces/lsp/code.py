@@ -20,7 +20,8 @@ _KINDS = {
     "member": lsp.SymbolKind.EnumMember,
     "type": lsp.SymbolKind.Class,
 }
-_EXACT = "exact"
+_SHOWN = frozenset({"exact", "inferred"})
+"""An editor cannot show how sure a reference is."""
 _CALLS = frozenset({"call", "decorator"})
 
 
@@ -40,7 +41,7 @@ def references(editor: EditorProject, uri: str, position: lsp.Position, *, decla
         if declaration:
             _put(found, _location(editor, symbol.path, symbol.at, 0, symbol.name))
         for use in editor.project.uses.uses_of(symbol).uses:
-            if use.basis == _EXACT and len(found) < MOST:
+            if use.basis in _SHOWN and len(found) < MOST:
                 _put(found, _location(editor, use.path, use.line, use.column, symbol.name))
     return list(found.values())
 
@@ -78,7 +79,7 @@ def incoming(editor: EditorProject, item: lsp.CallHierarchyItem) -> list[lsp.Cal
     symbol = _symbol_of(editor, item)
     calls: dict[tuple[str, int], list[lsp.Range]] = {}
     for use in editor.project.uses.uses_of(symbol).uses if symbol is not None else ():
-        if use.basis == _EXACT and use.kind.name.lower() in _CALLS and symbol is not None:
+        if use.basis in _SHOWN and use.kind.name.lower() in _CALLS and symbol is not None:
             place = _range(editor, use.path, use.line, use.column, symbol.name)
             calls.setdefault((use.path, use.inside), []).append(place)
     return [

@@ -17,6 +17,7 @@ from clew.operation.call import Call, decode_as, perform
 from clew.operation.declare import Operation
 from clew.operation.listing import all_tools
 from clew.project import Project
+from clew.surfaces.lsp.editor_text import EditorText, count_lines_as_editors, ended_lines
 from clew.trace.links.results import Suggestion
 from clew.workspace.files import path_inside, read_bytes
 from clew.workspace.paths import raw
@@ -34,6 +35,7 @@ class EditorProject:
         self.suggested: Cache[tuple[str, str, str], tuple[Suggestion, ...]] = Cache(_FILES_KEPT)
         """Suggested links of a file, of one state of the graph and of what was decided."""
         self._workspace = workspace
+        count_lines_as_editors(workspace)
 
     def ask(self, operation: type[Operation], **arguments: Any) -> Any:
         """Carry out an operation, as every other surface does."""
@@ -77,7 +79,7 @@ class EditorProject:
         if opened is not None:
             return opened
         path = self.path_of(uri)
-        return TextDocument(uri, self._saved(path), position_codec=self.codec) if path is not None else None
+        return EditorText(uri, self._saved(path), position_codec=self.codec) if path is not None else None
 
     @property
     def codec(self) -> PositionCodec:
@@ -87,11 +89,13 @@ class EditorProject:
         """The lines of a file as the editor shows them, or as they are saved."""
         uri = self.uri_of(path)
         opened = self._workspace.text_documents.get(unquote(uri))
-        return opened.lines if opened is not None else self._saved(path).splitlines(keepends=True)
+        return opened.lines if opened is not None else ended_lines(self._saved(path))
 
     def _saved(self, path: str) -> str:
         try:
-            return read_bytes(self.root, path, limit=self.project.config.max_file_bytes).decode("utf-8", "replace")
+            data = read_bytes(self.root, path, limit=self.project.config.max_file_bytes)
+            # An editor shows no byte order mark.
+            return data.decode("utf-8", "replace").removeprefix("\ufeff")
         except (ClewError, ValueError):
             return ""
 
