@@ -326,7 +326,7 @@ def test_a_text_is_looked_for_in_the_commits(servers: Servers, tmp_path: Path) -
     assert "removed" in found["what"]["facts"][0]["text"]
     assert "Gas burns without one." in found["reason"]["facts"][0]["text"]
     (nothing,) = client.result("why", target="a text that was never there", history=True).data["sections"]
-    assert nothing["note"].startswith("No commit added or removed this text. Looked through the commits")
+    assert nothing["note"].startswith("No commit added or removed this text. Looked through the 5 commits")
 
 
 # Verifies: REQ-d00440-A

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from clew.errors import ClewError
 from clew.kb.answer.answering import spells_out
 from clew.search.dense.search import TOO_BUSY
 from clew.search.quote.definitions import phrases_of
@@ -153,7 +155,9 @@ def _made(call: "Call", unit: Unit) -> str:
     """The author and the day of a commit, and the first release with it."""
     id = unit.links[0]
     commit = call.project.history.history.commits([id]).get(id)
-    release = release_of(call.root, id, _RELEASE_SECONDS)
+    release = ""
+    with suppress(ClewError):
+        release = release_of(call.root, id, _RELEASE_SECONDS)
     made = f", {one_line(commit.author, 40)}, {day(commit.time)}" if commit is not None else ""
     return f"{made}{f', first in {release}' if release else ''}"
 

@@ -16,6 +16,7 @@ from clew.formats.code.outline import Symbol, holds_code
 from clew.graph.code.region import CodeRegion
 from clew.graph.model import Node, NodeKind
 from clew.text.display import one_line
+from clew.why.story.asking import GitQuestions
 from clew.why.story.reason import body_of
 from clew.why.target import Target, TargetText, find_target, read_text
 from clew.workspace.git import api as git
@@ -24,6 +25,7 @@ from clew.workspace.paths import display
 if TYPE_CHECKING:
     from clew.graph.graph import Graph
     from clew.operation.call import Call
+    from clew.why.story.ties import CommitTies
 
 _NO_TRACKERS = (
     "UTF|UCS|LATIN|ASCII|SHA|MD|AES|RSA|TLS|SSL|ISO|IEC|IEEE|ECMA|RFC|PEP|BIP|EIP|CVE|CWE|GHSA|HTTP|ISBN|UTC|GMT|X"
@@ -36,6 +38,8 @@ _REFERENCES = re.compile(
     r"[A-Z][A-Z0-9]{1,9}-\d{1,6}\b"
 )
 _ADDRESSES = re.compile(r"https?://\S+?/(?:issues|pull|merge_requests|browse)/([\w-]+)")
+LAST_SECONDS = 8.0
+"""Time by which an answer ends whatever git still has to say."""
 _IDS = re.compile(r"[A-Za-z][\w.]*(?:[-/#][\w.]+)+")
 
 
@@ -45,6 +49,10 @@ class Inquiry:
         self.project = call.project
         self.root = call.project.config.root
         self._until = time.monotonic() + DEADLINE_SECONDS
+        self.questions = GitQuestions(max(DEADLINE_SECONDS, LAST_SECONDS))
+        """Questions to git about the target: without its commits there is no answer, so these may take longer."""
+        self.ties: dict[str, CommitTies] = {}
+        """Facts that belong to commits, which several sections tell."""
         text = Target(asked=asked, kind="text", name=asked) if is_text else None
         self.target = text or find_target(call, asked, self._until)
         self.notes: list[str] = []

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from clew.code.targets import Meaning
     from clew.operation.call import Call
     from clew.project import Project
-    from clew.why.story.removed import SearchedPast
 
 _LINES = re.compile(
     r"(?P<path>.+?)(?::(?P<a>\d{1,9})(?:-(?P<b>\d{1,9})|:\d{1,9})?|#L(?P<c>\d{1,9})(?:-L?(?P<d>\d{1,9}))?)"
@@ -37,13 +36,9 @@ _HEX = re.compile(r"[0-9a-fA-F]{4,64}")
 _MEMORY = re.compile(
     r"memory:.+|\[?node_[0-9a-f]{4,32}\]?|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 )
-_NUMBER = re.compile(r"#\d{1,7}|GH-\d{1,7}|!\d{1,6}|[A-Z][A-Z0-9]{1,9}-\d{1,6}")
-_RANGE = re.compile(r"(?P<first>[^\s.][^\s]*?)\.\.(?P<last>[^\s.][^\s]*)(?P<path>\s+\S.*)?")
 _DEFINABLE = re.compile(r"[^\W\d]\w{2,}(?:(?:\.|::)[^\W\d]\w*){0,4}")
 _SHORT_ID = re.compile(r"[0-9a-f]{8,32}")
 _MOST_CANDIDATES = 8
-PAST_SECONDS = 6.0
-"""Seconds that a search in the commits may take: whoever asks for what is no longer there has nothing else to read."""
 _HELP = "Name a file, FILE:LINE, FILE:START-END, a symbol, an id or a commit. `clew search` finds them by words."
 
 
@@ -114,30 +109,35 @@ def find_target(call: "Call", asked: str, until: float) -> Target:
     if not text or "\0" in text:
         raise InvalidArgument(f"'{shortened(asked)}' names nothing.", hint=_HELP)
     code = (partial(_lines, until=until), partial(_named, until=until))
-    past = (partial(_number, until=until), partial(_between, until=until))
+    from clew.why import past_target
+
+    past = (partial(past_target.number, until=until), past_target.between)
     for find in (_memory, _node, _path, *code, _commit_id, _memory_id, _section, *past):
         if (found := find(call, text)) is not None:
             return found
     found, limits = _symbol(call, text, until)
     if found is not None:
         return found
-    for find in (_revision, _spec, partial(_deleted, until=until), partial(_removed, until=until)):
+    for find in (_revision, _spec, partial(_deleted, until=until)):
         if (found := find(call, text)) is not None:
             return found
-    raise _unknown(call, text, limits)
+    found, looked = past_target.removed(call, text, until)
+    if found is not None:
+        return found
+    raise _unknown(call, text, limits, looked)
 
 
-def _unknown(call: "Call", text: str, limits: "_Limits") -> NotFound:
+def _unknown(call: "Call", text: str, limits: "_Limits", looked: str) -> NotFound:
+    """The error that says what was looked through."""
     refusal = _refused_file(call, text)
-    near = f"{refusal.message} {refusal.hint} " if refusal is not None else limits.outside or _near(call, text)
+    near = f"{refusal.message} {refusal.hint} " if refusal is not None else limits.outside or near_names(call, text)
     if limits.unread:
         return NotFound(
             f"Not known yet: nothing that was read so far is called '{shortened(text)}'.", hint=limits.unread[0]
         )
     without_git = f" {note}" if (note := git.unused(call.root)) else ""
-    return NotFound(
-        f"Not known: nothing in this project is called '{shortened(text)}'.", hint=f"{near}{_HELP}{without_git}"
-    )
+    said = f"Not known: nothing in this project is called '{shortened(text)}'{looked}."
+    return NotFound(said, hint=f"{near}{_HELP}{without_git}")
 
 
 def _memory(call: "Call", text: str) -> Target | None:
@@ -197,7 +197,7 @@ def _refused_file(call: "Call", text: str) -> ClewError | None:
     if text.startswith("file:"):
         raise file.refusal or NotFound(
             f"Not known: there is no file '{shortened(file.text)}' in this project.",
-            hint=f"{_near(call, file.text)}Name a file of the project.",
+            hint=f"{near_names(call, file.text)}Name a file of the project.",
         )
     return file.refusal
 
@@ -389,55 +389,7 @@ def _module_paths(text: str) -> tuple[str, ...]:
     return tuple(f"{root}{path}{end}" for root in ("", "src/", "lib/") for end in (".py", "/__init__.py"))
 
 
-def past_of(call: "Call", until: float) -> "SearchedPast | None":
-    """The history that can be searched; None without git."""
-    from clew.why.story.removed import SearchedPast
-
-    reader = call.project.history
-    head = reader.ensure(max(until - time.monotonic(), 0.0)).head
-    if head is None:
-        return None
-    return SearchedPast(call.root, reader.history, head, max(until - time.monotonic(), PAST_SECONDS))
-
-
-def _number(call: "Call", text: str, until: float) -> Target | None:
-    """An issue or pull request that messages of commits name."""
-    if _NUMBER.fullmatch(text) is None or (past := past_of(call, until)) is None:
-        return None
-    from clew.why.story.removed import commits_naming
-
-    return Target(asked=text, kind="number", name=text) if commits_naming(past, text) else None
-
-
-def _between(call: "Call", text: str, until: float) -> Target | None:
-    """The commits from one revision to another, `A..B`, and a file or folder behind it."""
-    match = _RANGE.fullmatch(text)
-    if match is None:
-        return None
-    for name in ("first", "last"):
-        if git.commit_of(call.root, match[name]) is None:
-            return None
-    path = (match["path"] or "").strip()
-    return Target(asked=text, kind="commits", name=f"{match['first']}..{match['last']}", path=path or None)
-
-
-def _removed(call: "Call", text: str, until: float) -> Target | None:
-    """A definition that is no longer there."""
-    if _DEFINABLE.fullmatch(text) is None or (past := past_of(call, until)) is None:
-        return None
-    from clew.why.story.removed import story_of_definition
-
-    story = story_of_definition(past, text)
-    if story is None:
-        raise NotFound(
-            f"Not known yet: nothing here is called '{shortened(text)}', and the commits are still being looked through"
-            " for a definition that was removed.",
-            hint="Ask again in a moment.",
-        )
-    return Target(asked=text, kind="removed symbol", name=text) if story.events else None
-
-
-def _near(call: "Call", text: str) -> str:
+def near_names(call: "Call", text: str) -> str:
     """Names that are almost the same."""
     project = call.project
     with project.context.lock.reading():

@@ -40,6 +40,7 @@ _LEGAL = re.compile(
 _MOST_PATHS = 40
 
 
+_CUT_OFF = "Git did not answer everything that belongs to this: there was no time, or contents are not in this clone."
 PAST_KINDS = frozenset({"number", "commits", "removed symbol", "text"})
 """Kinds of targets that are in the history alone."""
 
@@ -63,6 +64,8 @@ def thread_of(inquiry: Inquiry) -> Thread:
     else:
         sections = _sections(inquiry)
     inquiry.demand_same_files()
+    if not inquiry.questions.is_whole:
+        inquiry.notes.append(_CUT_OFF)
     if target.others:
         inquiry.notes.append(f"Others have this name too: {', '.join(target.others)}.")
     notes = tuple(dict.fromkeys(inquiry.notes))
@@ -83,7 +86,7 @@ def _sections(inquiry: Inquiry) -> tuple[EvidenceSection, ...]:
     begin_story(inquiry)
     _read_ahead(inquiry)
     history = made(inquiry)
-    records = SessionRecords(inquiry.root, inquiry.seconds)
+    records = SessionRecords(inquiry.root, inquiry.questions)
     sessions = asked_in(inquiry, history, records)
     remembered = decided(inquiry, recorded_decisions(inquiry, history.commits, records))
     with inquiry.project.context.lock.reading():
@@ -226,7 +229,7 @@ def commit_sections(inquiry: Inquiry, id: str) -> tuple[EvidenceSection, ...]:
     _ = inquiry.readiness
     commit = commits_of(inquiry, [id])[id]
     paths = _paths(inquiry, id)
-    records = SessionRecords(inquiry.root, inquiry.seconds)
+    records = SessionRecords(inquiry.root, inquiry.questions)
     with inquiry.project.context.lock.reading():
         cited = list(_cited(inquiry, commit, paths))
         tests = list(_tests(inquiry, paths))

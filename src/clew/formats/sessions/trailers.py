@@ -118,3 +118,8 @@ def decisions_in(message: str) -> Iterator[RecordedDecision]:
 def record_ids_in(message: str) -> tuple[str, ...]:
     """The ids of the CommitLore records that a message holds."""
     return tuple(name_in(each.value) for each in trailers_of(message) if each.key == "record-id")
+
+
+def superseded_in(message: str) -> tuple[str, ...]:
+    """The ids of the CommitLore records that a message replaces."""
+    return tuple(name_in(each.value) for each in trailers_of(message) if each.key == "supersedes")

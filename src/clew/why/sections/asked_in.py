@@ -25,6 +25,7 @@ _MOST_FACTS = 5
 _MOST_LATER = 2
 _MOST_DECISIONS = 5
 _MOST_DECIDING = 3
+_MOST_LATER_RECORDS = 200
 
 
 def asked_in(inquiry: Inquiry, origins: LineOrigins, records: SessionRecords) -> EvidenceSection | None:
@@ -88,8 +89,9 @@ def recorded_in(inquiry: Inquiry, commit: Commit, records: SessionRecords) -> Ev
 def _newer(inquiry: Inquiry, message: str) -> str:
     """The words on a later record that replaces the one in this message."""
     for id in trailers.record_ids_in(message):
-        for later in inquiry.history.naming(f"Supersedes: {id}", 1) if id else ():
-            return f" (superseded by {later.id[:12]})"
+        for later in inquiry.history.naming(id, _MOST_LATER_RECORDS) if id else ():
+            if id in trailers.superseded_in(later.message):
+                return f" (superseded by {later.id[:12]})"
     return ""
 
 

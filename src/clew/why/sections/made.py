@@ -26,8 +26,6 @@ _BOT = re.compile(
     r"|snyk-bot|semantic-release|allcontributors|weblate|imgbot|bors\b",
     re.IGNORECASE,
 )
-_LEAST_SECONDS = 8.0
-"""Seconds that git may take for the lines: without their commits there is no answer."""
 _MOST_COMMITS = 5
 _MOST_FACTS = 12
 _MOST_TOUCHES = 500
@@ -77,7 +75,7 @@ def made(inquiry: Inquiry) -> LineOrigins:
         reason = ready.notes[0] if ready.notes else "Not known: it is in no file."
         return LineOrigins(EvidenceSection("made_by", note=reason), EvidenceSection("authors", note="Not known."), ())
     touches = inquiry.history.of_path(path, _MOST_TOUCHES)
-    story = _story(inquiry, path, ready.head, max(inquiry.left, _LEAST_SECONDS))
+    story = _story(inquiry, path, ready.head, inquiry.questions.seconds)
     if story is None:
         return _by_touches(inquiry, touches)
     if not story.chain.decided:
@@ -289,7 +287,10 @@ def _merge(inquiry: Inquiry, commit: str) -> str | None:
     about = (inquiry.readiness.head or "", commit, "merge")
     known = inquiry.history.kept(str, *about)
     if known is None:
-        known = git_history.merge_of(inquiry.root, commit, seconds=inquiry.seconds) or ""
+        found = inquiry.questions.ask(lambda left: git_history.merge_of(inquiry.root, commit, seconds=left) or "", None)
+        if found is None:
+            return None
+        known = found
         inquiry.history.keep(known, *about)
     return known or None
 

@@ -9,22 +9,15 @@ from clew.text.display import counted, one_line
 from clew.why.answer import EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry, commit_line
 from clew.why.sections.made import around, commits_of, reason_of
+from clew.why.story.patient import SearchedPast
 from clew.why.story.reason import body_of, reason_in
-from clew.why.story.removed import (
-    SearchedPast,
-    TextEvent,
-    TextStory,
-    commits_naming,
-    story_of_definition,
-    story_of_text,
-)
-from clew.why.target import PAST_SECONDS
+from clew.why.story.removed import TextEvent, TextStory, commits_naming, story_of_definition, story_of_text
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 
 _MOST_EVENTS = 8
 _MOST_COMMITS = 12
-_LOOKED = "Looked through the commits that lead to HEAD, merges apart."
+_MOST_COUNTED = 2_000
 
 
 def past_sections(inquiry: Inquiry) -> tuple[EvidenceSection, ...]:
@@ -42,27 +35,38 @@ def past_sections(inquiry: Inquiry) -> tuple[EvidenceSection, ...]:
 
 
 def _past(inquiry: Inquiry) -> SearchedPast:
-    seconds = max(inquiry.left, PAST_SECONDS)
-    return SearchedPast(inquiry.root, inquiry.history, inquiry.readiness.head or "", seconds)
+    return SearchedPast(inquiry.root, inquiry.history, inquiry.readiness.head or "", inquiry.questions.seconds)
 
 
-def _of_story(inquiry: Inquiry, story: TextStory | None) -> tuple[EvidenceSection, ...]:
-    if story is None:
-        note = "Not known yet: the commits are still being looked through. Ask again in a moment."
-        return (EvidenceSection("what", note=note),)
+def _of_story(inquiry: Inquiry, story: TextStory) -> tuple[EvidenceSection, ...]:
+    looked = _looked(inquiry, story)
     if not story.events:
-        return (EvidenceSection("what", note=f"No commit added or removed this text. {_LOOKED}"),)
+        note = f"No commit added or removed this text. {looked}" if story.is_done else f"Not known yet. {looked}"
+        return (EvidenceSection("what", note=note),)
     commits = commits_of(inquiry, [event.commit for event in story.events])
     newest = story.events[0]
     commit = commits.get(newest.commit)
     facts = [fact for event in story.events if (fact := _told(event, commits)) is not None]
-    note = _LOOKED if story.is_all else f"{_LOOKED} The newest are shown; there are earlier ones."
+    note = looked if story.is_all else f"{looked} The newest are shown; there are earlier ones."
     made = [*facts[:_MOST_EVENTS], *(around(inquiry, commit) if commit is not None else ())]
     return (
         *((reason_of(inquiry, commit),) if commit is not None else ()),
         section("what", _what(inquiry, newest), absent="Not known."),
         section("made_by", made, absent="Not known.", note=note, most=_MOST_EVENTS + 6),
     )
+
+
+def _looked(inquiry: Inquiry, story: TextStory) -> str:
+    """Words on the commits that were looked through."""
+    where = " for the files of this folder" if git.prefix_of(inquiry.root) else ""
+    if story.total < 0:
+        return "The commits are still being looked through. Ask again in a moment."
+    all_or_newest = "the" if story.looked == story.total else "the newest"
+    of = "" if story.looked == story.total else f" of {story.total:,}"
+    found = f"Looked through {all_or_newest} {story.looked:,}{of} commits that lead to HEAD{where}, merges apart."
+    if story.unreadable:
+        found += f" Git cannot show {story.unreadable:,} of them."
+    return found if story.is_done else f"{found} Ask again in a moment for the others."
 
 
 def _what(inquiry: Inquiry, newest: TextEvent) -> Iterator[Fact]:
@@ -120,7 +124,7 @@ def _of_range(inquiry: Inquiry) -> tuple[EvidenceSection, ...]:
     names = inquiry.target.name.partition("..")
     first, last = (git.commit_of(inquiry.root, name) or name for name in (names[0], names[2]))
     path = inquiry.target.path
-    ids = git_history.commits_between(inquiry.root, first, last, path, 2_000)
+    ids = git_history.commits_between(inquiry.root, first, last, path, _MOST_COUNTED)
     commits = commits_of(inquiry, ids[:_MOST_COMMITS])
     facts = []
     for id in ids[:_MOST_COMMITS]:
@@ -128,7 +132,12 @@ def _of_range(inquiry: Inquiry) -> tuple[EvidenceSection, ...]:
             why = reason_in(body_of(commits[id].message))
             facts.append(Fact(f"{commit_line(commits[id])}{f' {why}' if why else ''}", "recorded", id[:12]))
     where = f" touch {one_line(path, 100)}" if path else " are in it"
-    said = Fact(f"{counted(len(ids), 'commit')}{where}, merges apart", "recorded", inquiry.target.name)
+    more = "+" if len(ids) == _MOST_COUNTED else ""
+    said = Fact(
+        f"{len(ids):,}{more} {'commit' if len(ids) == 1 else 'commits'}{where}, merges apart",
+        "recorded",
+        inquiry.target.name,
+    )
     return (
         section("what", [said], absent="Not known."),
         section("made_by", facts, absent="No commit is in this range.", most=_MOST_COMMITS),

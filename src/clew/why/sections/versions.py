@@ -72,15 +72,18 @@ def _read(inquiry: Inquiry, id: str, path: str) -> Iterator[Version]:
 
 def _in_file(inquiry: Inquiry, id: str, touches: Sequence[FileTouch]) -> Iterator[Version]:
     places = [(each.commit.id, each.path) for each in touches]
-    for touch, data in zip(
-        touches, git_history.contents_at(inquiry.root, places, seconds=inquiry.seconds), strict=True
-    ):
+    for touch, data in zip(touches, _contents(inquiry, places), strict=True):
         found = _block(inquiry, id, touch.path, data) if data is not None else None
         if found is None:
             if data is not None or touch.status == "D":
                 return
             continue
         yield Version(touch, *found)
+
+
+def _contents(inquiry: Inquiry, places: Sequence[tuple[str, str]]) -> list[bytes | None]:
+    nothing: list[bytes | None] = [None] * len(places)
+    return inquiry.questions.ask(lambda left: git_history.contents_at(inquiry.root, places, seconds=left), nothing)
 
 
 def _block(inquiry: Inquiry, id: str, path: str, data: bytes) -> tuple[str, dict[str, str]] | None:
@@ -129,7 +132,7 @@ def _moved_from(inquiry: Inquiry, id: str, first: FileTouch) -> str | None:
     parent = first.commit.parents[0] if first.commit.parents else None
     if parent is None or not others:
         return None
-    contents = git_history.contents_at(inquiry.root, [(parent, path) for path in others], seconds=inquiry.seconds)
+    contents = _contents(inquiry, [(parent, path) for path in others])
     for path, data in zip(others, contents, strict=True):
         if data is not None and _block(inquiry, id, path, data) is not None:
             return path

@@ -103,16 +103,22 @@ Origins = dict[int, _Origin]
 
 
 class ChainWalk:
-    """One walk back. `top` is the root of the repository, and paths are those of git. `ignored` names commits that the
-    project lists as formatting."""
+    """One walk back. `top` is the root of the repository, and paths are those of git; those that are told begin in the
+    project's folder, whose path is `prefix`. `ignored` names commits that the project lists as formatting."""
 
     def __init__(
-        self, top: Path, ignored: Sequence[str], message: Callable[[str], str], questions: GitQuestions
+        self,
+        top: Path,
+        ignored: Sequence[str],
+        message: Callable[[str], str],
+        questions: GitQuestions,
+        prefix: str = "",
     ) -> None:
         self._top = top
         self._ignored = frozenset(ignored)
         self._message = message
         self._questions = questions
+        self._prefix = prefix
         self._steps: dict[str, Counter[str]] = {}
         self._everywhere = lru_cache(maxsize=8)(self._blocks_of)
 
@@ -278,7 +284,11 @@ class ChainWalk:
         """The lines as they were before the removal that the commit took back."""
         ask = self._questions.ask
         message = ask(lambda _: self._message(group.commit), "") if lines else ""
-        removed = ask(lambda left: reverted_by(self._top, message, seconds=left), None)
+        undone = undone_by(message)
+        if undone is None:
+            return {}
+        # One that never came here is no part of the story.
+        removed = ask(lambda left: git_history.ancestor(self._top, undone, seconds=left), None)
         if removed is None:
             return {}
         parents = ask(lambda left: git_history.parents_of(self._top, removed, seconds=left), ())
@@ -304,7 +314,13 @@ class ChainWalk:
             return {}
         texts = _FileTexts(self._top, self._questions, (parent, old_path or group.path), (group.commit, group.path))
         moved = came_from_elsewhere(blamed, group.commit, group.path, texts)
-        return {each.line: _Origin(_moving(each, group.path), (each,)) for each in moved if each.line in lines}
+        return {each.line: _Origin(self._moving(each, group.path), (each,)) for each in moved if each.line in lines}
+
+    def _moving(self, line: BlamedLine, path: str) -> str:
+        if line.path == path:
+            return "moved it inside the file"
+        is_outside = not line.path.startswith(self._prefix)
+        return f"moved or copied it from {'/' if is_outside else ''}{line.path.removeprefix(self._prefix)}"
 
     def _blame(self, path: str, lines: Iterable[int], commit: str, *, moved: bool = False) -> tuple[BlamedLine, ...]:
         ranges = _ranges(lines, AROUND if moved else 0)
@@ -359,13 +375,12 @@ class _FileTexts:
         return all(each[line.strip()] == 1 for each in self._counts)
 
 
-def reverted_by(top: Path, message: str, *, seconds: float) -> str | None:
-    """The commit that a message takes back. The message of a squash may name a commit that never came here.
-    Unavailable where git cannot tell."""
+def undone_by(message: str) -> str | None:
+    """The id, or the beginning of it, of the commit that a message takes back. That of a squash may name any."""
     found = REVERTS.search(message)
     if found is None or not (_TAKES_BACK.match(message) or message[: found.start()].count("\n") <= _FIRST_LINES):
         return None
-    return git_history.ancestor(top, found[1], seconds=seconds)
+    return found[1]
 
 
 def _groups(lines: Sequence[tuple[int, BlamedLine]], steps: tuple[str, ...]) -> list[_Group]:
@@ -388,10 +403,6 @@ def _places(ends: Iterable[_End]) -> tuple[LinesAt, ...]:
 
 def _without(lines: Iterable[int], found: Before) -> list[int]:
     return [line for line in lines if line not in found]
-
-
-def _moving(line: BlamedLine, path: str) -> str:
-    return "moved it inside the file" if line.path == path else f"moved or copied it from {line.path}"
 
 
 def _ranges(lines: Iterable[int], around: int) -> list[tuple[int, int]]:

@@ -43,25 +43,26 @@ def is_changelog(path: str) -> bool:
 
 
 def entries_naming(
-    root: Path, numbers: Iterable[str], read: Callable[[str], Sequence[str]], *, seconds: int
+    root: Path, numbers: Iterable[str], read: Callable[[str], Sequence[str]], *, seconds: float
 ) -> list[ReleaseNote]:
     """The entries that name one of the numbers of issues or pull requests, such as `#12`. `read` gives the lines of a
-    file."""
+    file. Unavailable where git cannot tell."""
     digits = [each.lstrip("#!") for each in numbers if each.lstrip("#!").isdigit()]
     if not digits:
         return []
     pattern = rf"(^|[^0-9A-Za-z.,:])({'|'.join(digits[:6])})([^0-9A-Za-z.,:]|[.,:]([^0-9]|$)|$)"
-    output = git.answer(
+    output = git.command(
         root,
         *("grep", "-n", "-I", "-z", "-E", "--untracked", "-e", pattern, "--"),
         *(f":(glob,icase)**/{each}" for each in _PATTERNS),
         *(f":(glob,icase)**/{each}/**" for each in _PATTERNS),
+        says_no=1,
         seconds=seconds,
         patterns=True,
     )
     found: dict[tuple[str, int], ReleaseNote] = {}
     files: dict[str, Sequence[str]] = {}
-    for row in (output or b"").split(b"\n")[:_MOST_HITS]:
+    for row in output.split(b"\n")[:_MOST_HITS]:
         parts = row.split(b"\0", 2)
         path = display(os.fsdecode(parts[0]))
         if len(parts) < 3 or not parts[1].isdigit() or not is_changelog(path):

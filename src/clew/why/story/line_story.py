@@ -15,6 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from clew.derived.history import CommitHistory
+from clew.errors import ClewError
 from clew.formats.code.outline import decoded
 from clew.text.hashing import content_hash
 from clew.why.story.asking import GitQuestions
@@ -61,7 +62,10 @@ def ignored_commits(root: Path) -> Ignored:
     entries = [row.partition("#")[0].strip() for row in rows]
     written = [entry for entry in entries if entry]
     wanted = [entry.lower() for entry in written if _ENTRY.fullmatch(entry)]
-    known = git_history.known_commits(root, wanted[:_MOST_IGNORED])
+    try:
+        known = git_history.resolved_commits(root, wanted[:_MOST_IGNORED])
+    except ClewError:
+        return Ignored()
     kept = tuple(entry for entry in dict.fromkeys(wanted) if entry in known)
     return Ignored(kept, len(written) - sum(entry in known for entry in wanted))
 
@@ -129,7 +133,9 @@ class StoryTeller:
         if top is None:
             return _unfollowed(lines)
         questions = GitQuestions(_MOST_SECONDS, MOST_QUESTIONS)
-        return ChainWalk(top, ignored.commits, self._message, questions).from_lines(lines, silent)
+        return ChainWalk(top, ignored.commits, self._message, questions, git.prefix_of(self._root)).from_lines(
+            lines, silent
+        )
 
     def _message(self, commit: str) -> str:
         known = self._history.commits([commit]).get(commit)

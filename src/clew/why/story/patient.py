@@ -6,11 +6,26 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from clew.derived.history import CommitHistory
 from clew.errors import ClewError
+from clew.why.story.asking import GitQuestions
 from clew.workspace.keeping import start_thread
 
 T = TypeVar("T")
+
+MOST_SECONDS = 60
+"""Time of a search behind its answer."""
+
+
+class SearchedPast(msgspec.Struct, frozen=True):
+    """The history that a question is about, and the seconds that it may take."""
+
+    root: Path
+    history: CommitHistory
+    head: str
+    seconds: float
 
 
 class _Question:
@@ -48,6 +63,35 @@ def asked_once(
     question.done.wait(max(seconds, 0.0))
     answer = question.answer
     return answer if isinstance(answer, kind) else None
+
+
+def advanced(
+    past: SearchedPast,
+    about: tuple[str, ...],
+    first: T,
+    step: Callable[[T, GitQuestions], T],
+    is_done: Callable[[T], bool],
+) -> T:
+    """A search through the history as far as it is after the seconds that the question may take. It goes on behind the
+    answer for a while; the state behind each step is kept, and the next question goes on from there."""
+    kind = type(first)
+
+    def state() -> T:
+        kept = past.history.kept(kind, *about)
+        return kept if kept is not None else first
+
+    def work() -> bool:
+        questions = GitQuestions(MOST_SECONDS)
+        reached = state()
+        while not is_done(reached) and questions.may_go_on():
+            reached = step(reached, questions)
+            past.history.keep(reached, *about)
+        return True
+
+    if not is_done(found := state()):
+        asked_once(past.root, past.history, (*about, "under way"), bool, work, past.seconds, is_whole=lambda _: False)
+        found = state()
+    return found
 
 
 def _ask(

@@ -4,38 +4,37 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from itertools import islice
-from pathlib import Path
 
 import msgspec
 
-from clew.derived.history import CommitHistory
-from clew.why.story.patient import asked_once
+from clew.why.story.asking import GitQuestions
+from clew.why.story.defined import definition_index
+from clew.why.story.patient import SearchedPast, advanced
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
-from clew.workspace.git.difference import ChangedBlock, FileDifference, differences, empty_tree
+from clew.workspace.git.difference import ChangedBlock, CommitDifference, FileDifference, changes_with
 
-_NAME = re.compile(r"[^\W\d]\w*")
+_NAME = re.compile(r"[^\W\d][\w$]*")
 _KEYWORDS = (
-    "def|class|function|func|fn|const|let|var|type|struct|interface|enum|trait|static|module|macro_rules!|define"
+    r"def|class|function[[:space:]]*\*?|func|fn|const|let|var|type|struct|interface|enum|trait|static|module|namespace"
+    r"|macro_rules!|define"
 )
 _DEFINES = (
     r"(^|[^[:alnum:]_])({keywords})[[:space:]]+(\([^)]*\)[[:space:]]*)?{name}([^[:alnum:]_]|$)"
-    r"|^[[:space:]]*{name}[[:space:]]*(:[^=]*)?=[^=]"
+    r"|^[[:space:]]*([[:alnum:]_$]+\.)*{name}[[:space:]]*(:[^=]*)?=[^=]"
 )
-_DEFINED = r"(?:^|[^\w])(?:{keywords})\s+(?:\([^)]*\)\s*)?({name})(?!\w)|^\s*({name})\s*(?::[^=]*)?=[^=]"
+_DEFINED = (
+    r"(?:^|[^\w])(?:{keywords})\s+(?:\([^)]*\)\s*)?({name})(?!\w)"
+    r"|^\s*(?!(?:self|this|cls)\.)(?:[\w$]+\.)*({name})\s*(?::[^=]*)?=[^=]"
+)
 MOST_COMMITS = 40
 _MOST_NAMING = 100_000
-_MOST_SECONDS = 120
-
-
-class SearchedPast(msgspec.Struct, frozen=True):
-    """The history that a question is about, and the seconds that it may take."""
-
-    root: Path
-    history: CommitHistory
-    head: str
-    seconds: float
+_AT_ONCE = 1_000
+"""Commits of which git is asked at once."""
+_RULES = "2"
+"""Changes with the rules by which a text is told: what was kept before is looked for again."""
 
 
 class TextEvent(msgspec.Struct, frozen=True, array_like=True):
@@ -56,47 +55,102 @@ class TextEvent(msgspec.Struct, frozen=True, array_like=True):
 class TextStory(msgspec.Struct, frozen=True, array_like=True):
     """The events of a text, the newest first."""
 
-    events: tuple[TextEvent, ...]
-    is_all: bool
+    events: tuple[TextEvent, ...] = ()
+    is_all: bool = True
     """False where there are earlier ones."""
+    looked: int = 0
+    total: int = -1
+    """Commits that were looked through, of all; -1 before they are counted."""
+    unreadable: int = 0
+    """Commits that git could not show."""
+
+    @property
+    def is_done(self) -> bool:
+        return not self.is_all or self.looked == self.total
 
 
-def story_of_definition(past: SearchedPast, name: str) -> TextStory | None:
-    """The commits that added, removed or rewrote a definition of this name. None where it takes longer than an answer
-    may wait; the next answer has it."""
+def story_of_definition(past: SearchedPast, name: str) -> TextStory:
+    """The commits that added, removed or rewrote a definition of this name, as far as commits were looked through after
+    the seconds that the question may take."""
     last = name.rpartition(".")[2].rpartition("::")[2]
     if _NAME.fullmatch(last) is None:
-        return TextStory((), is_all=True)
-    pattern = _DEFINES.format(keywords=_KEYWORDS, name=last)
-    return _story(past, pattern, re.compile(_DEFINED.format(keywords=_KEYWORDS, name=last)), is_pattern=True)
-
-
-def story_of_text(past: SearchedPast, text: str) -> TextStory | None:
-    """Likewise of the commits that added or removed a text anywhere."""
-    return _story(past, text, re.compile(re.escape(text)), is_pattern=False)
-
-
-def _story(past: SearchedPast, asked: str, pattern: re.Pattern[str], *, is_pattern: bool) -> TextStory | None:
-    about = (past.head, asked, str(is_pattern), "text story 1")
-
-    def look() -> TextStory:
-        ids = git_history.commits_changing(
-            past.root, asked, MOST_COMMITS + 1, is_pattern=is_pattern, seconds=_MOST_SECONDS
+        return TextStory(total=0)
+    about = (past.head, name, "definition story", _RULES)
+    kept = past.history.kept(TextStory, *about)
+    if kept is not None:
+        return kept
+    index = definition_index(past)
+    owned = index.of(name) if name != last else []
+    wanted = re.escape(name) if owned else re.escape(last)
+    commits = past.history.commits(owned or index.of(last))
+    ids = sorted(commits, key=lambda id: -commits[id].number)
+    questions = GitQuestions(past.seconds)
+    pattern = re.compile(_DEFINED.format(keywords=_KEYWORDS.replace("[[:space:]]", r"\s"), name=wanted))
+    events: list[TextEvent] = []
+    for start in range(0, len(ids), MOST_COMMITS):
+        events += _found(
+            past,
+            ids[start : start + MOST_COMMITS],
+            _DEFINES.format(keywords=_KEYWORDS, name=wanted),
+            pattern,
+            questions,
         )
-        events = [event for id in ids[:MOST_COMMITS] for event in _events(past, id, pattern)]
-        return TextStory(tuple(events), is_all=len(ids) <= MOST_COMMITS)
+        if events:
+            break
+    is_all = len(ids) <= start + MOST_COMMITS if ids else True
+    looked = index.total - len(index.waiting)
+    total = index.total if index.head == past.head else -1
+    story = TextStory(tuple(events), is_all, looked, total, index.unreadable)
+    if questions.is_whole and story.is_done:
+        past.history.keep(story, *about)
+    return story
 
-    return asked_once(past.root, past.history, about, TextStory, look, past.seconds)
+
+def story_of_text(past: SearchedPast, text: str) -> TextStory:
+    """Likewise of the commits that added or removed a text anywhere."""
+    pattern = re.compile(re.escape(text))
+
+    def step(reached: TextStory, questions: GitQuestions) -> TextStory:
+        ids = questions.ask(lambda left: git_history.commit_ids(past.root, past.head, seconds=left), None)
+        if ids is None:
+            return reached
+        size = _AT_ONCE
+        while True:
+            chunk = ids[reached.looked : reached.looked + size]
+            found = questions.ask(partial(_with_text, past, chunk, text), None)
+            if found is not None or size == 1 or not questions.may_go_on():
+                break
+            size = max(size // 8, 1)
+        if found is None and not questions.may_go_on():
+            return reached
+        commits = len({each.commit for each in reached.events}) + len(found or ())
+        events = [event for each in (found or ())[:MOST_COMMITS] for event in _events(each, pattern)]
+        return TextStory(
+            (*reached.events, *events),
+            commits <= MOST_COMMITS,
+            reached.looked + len(chunk),
+            len(ids),
+            reached.unreadable + (found is None),
+        )
+
+    return advanced(past, (past.head, text, "text story", _RULES), TextStory(), step, lambda found: found.is_done)
 
 
-def _events(past: SearchedPast, id: str, pattern: re.Pattern[str]) -> list[TextEvent]:
+def _with_text(past: SearchedPast, ids: Sequence[str], text: str, seconds: float) -> list[CommitDifference]:
+    return changes_with(past.root, ids, text, seconds=seconds)
+
+
+def _found(
+    past: SearchedPast, ids: Sequence[str], asked: str, pattern: re.Pattern[str], questions: GitQuestions
+) -> list[TextEvent]:
+    nothing: list[CommitDifference] = []
+    changes = questions.ask(lambda left: changes_with(past.root, ids, asked, is_pattern=True, seconds=left), nothing)
+    return [event for each in changes for event in _events(each, pattern)]
+
+
+def _events(changed: CommitDifference, pattern: re.Pattern[str]) -> list[TextEvent]:
     """The files of a commit in which the text was added or removed, those with the most changes first."""
-    top = git.toplevel(past.root)
-    parents = git_history.parents_of(past.root, id)
-    if top is None:
-        return []
-    before = parents[0] if parents else empty_tree(top)
-    found = [event for each in differences(top, before, id) if (event := _event(id, each, pattern)) is not None]
+    found = [event for each in changed.files if (event := _event(changed.commit, each, pattern)) is not None]
     return sorted(found, key=lambda each: -abs(each.added))[:3]
 
 
@@ -138,5 +192,9 @@ def commits_naming(past: SearchedPast, number: str) -> Sequence[str]:
     """The newest commits that name an issue or a pull request, such as `#12`."""
     exact = re.compile(rf"(?<![\w#]){re.escape(number)}(?!\w)")
     # Longer numbers hold the shorter one: what is counted is what names exactly this one.
-    found = (each.id for each in past.history.naming(number, _MOST_NAMING) if exact.search(each.message))
-    return list(islice(found, MOST_COMMITS))
+    found = [each.id for each in past.history.naming(number, _MOST_NAMING) if exact.search(each.message)]
+    if git.prefix_of(past.root):
+        # Of a repository with several projects, the commits that touched this one.
+        here = islice((id for id in found if past.history.touched_by(id)), MOST_COMMITS)
+        found = list(here) or found
+    return found[:MOST_COMMITS]

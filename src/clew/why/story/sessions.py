@@ -14,6 +14,7 @@ from clew.derived.history import Commit
 from clew.errors import ClewError
 from clew.formats.sessions import agent_trace, entire, git_ai, trailers
 from clew.formats.sessions.model import AgentSession
+from clew.why.story.asking import GitQuestions
 from clew.why.story.chain import LinesAt
 from clew.why.story.squashed import originals
 from clew.workspace.git import api as git
@@ -58,10 +59,10 @@ class _Part(msgspec.Struct, frozen=True):
 class SessionRecords:
     """The records of one repository. Paths are those of git."""
 
-    def __init__(self, root: Path, seconds: int) -> None:
+    def __init__(self, root: Path, questions: GitQuestions) -> None:
         self._root = root
-        self._seconds = seconds
-        output = git.answer(root, "for-each-ref", "--format=%(refname)", *_PATTERNS, seconds=seconds)
+        self._questions = questions
+        output = git.answer(root, "for-each-ref", "--format=%(refname)", *_PATTERNS, seconds=questions.seconds)
         names = (output or b"").decode("utf-8", "replace").split("\n")
         self._notes = [each for each in names if each.startswith("refs/notes/ai")]
         self._decisions = [each for each in names if each.startswith("refs/notes/commitlore")]
@@ -94,7 +95,7 @@ class SessionRecords:
 
     def _before_squash(self, places: Sequence[LinesAt], commits: Mapping[str, Commit]) -> Iterator[FoundSession]:
         """The sessions of the commits that were squashed into those that name none."""
-        before = originals(self._root, places, commits, self._seconds)
+        before = originals(self._root, places, commits, self._questions)
         ids = list(dict.fromkeys(each.commit for each in before.places))
         try:
             records = git_history.commits(self._root, ids, compares=False) if ids else []
@@ -215,7 +216,7 @@ class SessionRecords:
         return [*filled, *found[most:]]
 
     def _read(self, names: Sequence[str], longest: int) -> list[bytes | None]:
-        return small_objects(self._root, names, longest, seconds=self._seconds)
+        return small_objects(self._root, names, longest, seconds=self._questions.seconds)
 
 
 def _all(place: LinesAt) -> frozenset[tuple[str, str, int]]:

@@ -10,6 +10,7 @@ import msgspec
 
 from clew.derived.history import Commit
 from clew.errors import ClewError
+from clew.why.story.asking import GitQuestions
 from clew.why.story.chain import LinesAt
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
@@ -31,19 +32,21 @@ class OriginalLines(msgspec.Struct, frozen=True):
     """The line of the squashed commit for each of them."""
 
 
-def originals(root: Path, places: Sequence[LinesAt], commits: Mapping[str, Commit], seconds: int) -> OriginalLines:
+def originals(
+    root: Path, places: Sequence[LinesAt], commits: Mapping[str, Commit], questions: GitQuestions
+) -> OriginalLines:
     """The lines in the heads of the pull requests that the subjects name: in an equal file the same numbers, in another
     the lines whose text stands there once."""
     numbered = [(each, match[1]) for each in places if (match := _NUMBER.search(_subject(commits, each)))]
-    heads = _heads(root, [number for _, number in numbered], seconds) if numbered else {}
+    heads = _heads(root, [number for _, number in numbered], questions.seconds) if numbered else {}
     wanted = [(place, heads[number]) for place, number in numbered if number in heads][:_MOST_SQUASHES]
     names = [name for place, head in wanted for name in (f"{place.commit}:{place.path}", f"{head}:{place.path}")]
-    data = small_objects(root, names, _LONGEST_FILE, seconds=seconds)
+    data = small_objects(root, names, _LONGEST_FILE, seconds=questions.seconds)
     found: dict[tuple[str, str], list[int]] = {}
     squashed: dict[Line, Line] = {}
     for at, (place, head) in enumerate(wanted):
         known = _same(data[2 * at], data[2 * at + 1], place.lines)
-        for each in _blamed(root, place.path, head, known, seconds) if known else ():
+        for each in _blamed(root, place.path, head, known, questions.seconds) if known else ():
             found.setdefault((each.commit, each.path), []).append(each.origin)
             squashed[each.commit, each.path, each.origin] = place.commit, place.path, known[each.line]
     kept = (LinesAt(commit, path, tuple(lines)) for (commit, path), lines in found.items() if commit not in commits)
@@ -55,7 +58,7 @@ def _subject(commits: Mapping[str, Commit], place: LinesAt) -> str:
     return commit.subject if commit is not None and len(commit.parents) == 1 else ""
 
 
-def _heads(root: Path, numbers: Sequence[str], seconds: int) -> dict[str, str]:
+def _heads(root: Path, numbers: Sequence[str], seconds: float) -> dict[str, str]:
     """The heads of pull requests, by number, as clones name them."""
     patterns = [
         pattern
@@ -86,7 +89,7 @@ def _same(now: bytes | None, before: bytes | None, lines: Sequence[int]) -> dict
 
 
 def _blamed(
-    root: Path, path: str, head: str, known: Mapping[int, int], seconds: int
+    root: Path, path: str, head: str, known: Mapping[int, int], seconds: float
 ) -> Sequence[git_history.BlamedLine]:
     top = git.toplevel(root)
     try:

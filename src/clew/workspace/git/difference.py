@@ -4,6 +4,7 @@
 
 import os
 import re
+import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -38,6 +39,11 @@ class FileDifference(msgspec.Struct, frozen=True):
     blocks: tuple[ChangedBlock, ...]
 
 
+class CommitDifference(msgspec.Struct, frozen=True):
+    commit: str
+    files: tuple[FileDifference, ...]
+
+
 def differences(
     top: Path, before: str, after: str, paths: Sequence[str] = (), *, seconds: float = WORK_SECONDS
 ) -> list[FileDifference]:
@@ -47,9 +53,54 @@ def differences(
     return list(_files(command(top, "diff", *words, seconds=seconds)))
 
 
-def empty_tree(top: Path) -> str:
-    """The id of the tree without files, with which the first commit is compared."""
-    return command(top, "hash-object", "-t", "tree", "--stdin").decode().strip()
+def changes_with(
+    root: Path, ids: Sequence[str], text: str, *, is_pattern: bool = False, seconds: float = WORK_SECONDS
+) -> list[CommitDifference]:
+    """Those of the commits, merges apart, that added or removed a text in a file of the folder; with `is_pattern`,
+    whose changed lines match an extended regular expression. Each with these files, whose paths are those of the
+    folder. Unavailable where git fails or takes too long."""
+    chosen = f"-G{text}" if is_pattern else f"-S{text}"
+    found = []
+    for id, output in _logged(root, ids, ("--find-renames", chosen), seconds):
+        files = tuple(_files(output))
+        if files:
+            found.append(CommitDifference(id, files))
+    return found
+
+
+def changed_rows(
+    root: Path, ids: Sequence[str], *, seconds: float = WORK_SECONDS
+) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """The lines that each of the commits, merges apart, added to files of the folder or removed from them. Unavailable
+    where git fails or takes too long."""
+    for id, output in _logged(root, ids, ("--find-renames=100%",), seconds):
+        yield id, _rows(output)
+
+
+def _rows(output: bytes) -> Iterator[bytes]:
+    left = 0
+    for row in output.split(b"\n"):
+        if left and row[:1] in (b"+", b"-"):
+            left -= 1
+            yield row[1:]
+        elif (ranges := _RANGES.match(row)) is not None:
+            left = int(ranges[2] or 1) + int(ranges[4] or 1)
+
+
+def _logged(root: Path, ids: Sequence[str], options: Sequence[str], seconds: float) -> Iterator[tuple[str, bytes]]:
+    if not ids:
+        return
+    token = secrets.token_hex(16)
+    output = command(
+        root,
+        *("log", "--stdin", "--no-walk=unsorted", "--no-merges", "--patch", "--relative", *_OPTIONS, *options),
+        f"--format={token}%H",
+        stdin="".join(f"{id}\n" for id in ids).encode(),
+        seconds=seconds,
+    )
+    for part in output.split(token.encode())[1:]:
+        id, _, rest = part.partition(b"\n")
+        yield id.decode(), rest
 
 
 def renamed_from(top: Path, before: str, after: str, path: str, *, seconds: float = WORK_SECONDS) -> str | None:

@@ -61,7 +61,7 @@ class BlamedLine(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """The number of the line in that commit."""
 
 
-def commit_ids(root: Path, head: str, without: Iterable[str] = (), *, seconds: int = WORK_SECONDS) -> list[str]:
+def commit_ids(root: Path, head: str, without: Iterable[str] = (), *, seconds: float = WORK_SECONDS) -> list[str]:
     """The commits up to `head`, children before their parents, without those up to `without`. Unavailable if git cannot
     tell."""
     excluded = [f"^{commit}" for commit in without]
@@ -176,14 +176,17 @@ def is_partial(root: Path) -> bool:
     return bool((answer(root, "config", "--get-regexp", r"^remote\..*\.promisor$") or b"").strip())
 
 
-def known_commits(root: Path, ids: Sequence[str]) -> frozenset[str]:
-    """The ids that are commits here."""
-    asked = list(dict.fromkeys(ids))
+def resolved_commits(root: Path, names: Iterable[str], *, seconds: float = QUESTION_SECONDS) -> dict[str, str]:
+    """The full ids of those names, such as beginnings of ids, that mean a commit here. Unavailable where git cannot
+    tell."""
+    asked = list(dict.fromkeys(names))
     if not asked:
-        return frozenset()
-    output = answer(root, "cat-file", "--batch-check", stdin="".join(f"{id}\n" for id in asked).encode())
-    rows = (row.split() for row in (output or b"").decode("utf-8", "replace").splitlines())
-    return frozenset(row[0] for row in rows if len(row) == 3 and row[1] == "commit")
+        return {}
+    output = command(
+        root, "cat-file", "--batch-check", stdin="".join(f"{name}\n" for name in asked).encode(), seconds=seconds
+    )
+    rows = (row.split() for row in output.decode("utf-8", "replace").splitlines())
+    return {name: row[0] for name, row in zip(asked, rows, strict=False) if len(row) == 3 and row[1] == "commit"}
 
 
 def blame(
@@ -256,26 +259,14 @@ def paths_between(root: Path, before: str, after: str, *, seconds: float = WORK_
     return tuple(parse.names(command(root, "diff", "--name-only", "-z", before, after, seconds=seconds)))
 
 
-def commits_changing(
-    root: Path, text: str, limit: int, *, is_pattern: bool = False, seconds: float = WORK_SECONDS
+def commits_between(
+    root: Path, first: str | None, last: str, path: str | None, limit: int, *, seconds: float = QUESTION_SECONDS
 ) -> tuple[str, ...]:
-    """The newest commits, merges apart, that added or removed a text; with `is_pattern`, whose changed lines match an
-    extended regular expression. Unavailable where git fails or takes too long."""
-    chosen = f"-G{text}" if is_pattern else f"-S{text}"
-    result = run(
-        root, "log", "--extended-regexp", chosen, "--format=%H", "--no-merges", f"--max-count={limit}", seconds=seconds
-    )
-    if result.code:
-        raise Unavailable(f"git log failed: {result.message}.", hint="Repair the repository first.")
-    return tuple(result.output.decode().split())
-
-
-def commits_between(root: Path, first: str, last: str, path: str | None, limit: int) -> tuple[str, ...]:
-    """The newest commits that lead to `last` and not to `first`; only those that touch a file or folder, where one is
-    named."""
-    where = ("--", raw(path)) if path else ()
-    output = answer(root, "rev-list", "--no-merges", f"--max-count={limit}", last, f"^{first}", *where)
-    return tuple((output or b"").decode().split())
+    """The newest commits that lead to `last` and not to `first` and touch the folder; only those that touch a file or
+    folder in it, where one is named. Unavailable where git cannot tell."""
+    excluded = (f"^{first}",) if first is not None else ()
+    words = ("rev-list", "--no-merges", f"--max-count={limit}", last, *excluded, "--", raw(path or "."))
+    return tuple(command(root, *words, seconds=seconds).decode().split())
 
 
 def merge_of(root: Path, commit: str, *, seconds: float = QUESTION_SECONDS) -> str | None:
