@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
+
+from tests import in_process
 
 from clew.ipc.address import sockets
 from clew.surfaces.cli.asking import server_of
@@ -36,8 +39,10 @@ def command(root: Path, *words: str, program: Sequence[str] = CLEW, **environmen
 
 
 def alone(root: Path, *words: str, **environment: str) -> Ended:
-    """The same without a server."""
-    return command(root, *words, **{**environment, "CLEW_SERVER": "off"})
+    """The same without a server, and inside this process: nothing but the command has a say in what it prints."""
+    with patch.dict(os.environ, {**environment, "CLEW_SERVER": "off"}):
+        done = in_process.run(root, *words)
+    return done.returncode, done.stdout.encode(), done.stderr.encode()
 
 
 def served(root: Path, *words: str, **environment: str) -> Ended:

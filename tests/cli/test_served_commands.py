@@ -78,17 +78,24 @@ def project_in(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return project_in(tmp_path_factory.mktemp("made") / "harbour")
+
+
+@pytest.fixture(scope="module")
+def shared(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A project with a server; tests that change something take one of their own."""
-    root = project_in(tmp_path_factory.mktemp("shared") / "harbour")
+    root = tmp_path_factory.mktemp("shared") / "harbour"
+    shutil.copytree(made, root)
     with serving(root):
         wait_for(root)
         yield root
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return project_in(tmp_path / "harbour")
+def root(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path / "harbour")
+    return tmp_path / "harbour"
 
 
 COMMANDS = (
