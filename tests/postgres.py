@@ -86,13 +86,15 @@ class OwnPostgres(Postgres):
     def __init__(self, folder: Path, programs: Path) -> None:
         super().__init__(folder)
         self._programs = programs
-        self._data = folder / "data"
+        self._data = _data_folder(folder)
         self._as = unprivileged.identity()
         self._process: subprocess.Popen[bytes] | None = None
 
     def create(self) -> None:
+        self._data.mkdir(exist_ok=True)
         if unprivileged.is_root():
             shutil.chown(self.folder, unprivileged.USER)
+            shutil.chown(self._data, unprivileged.USER)
         self.folder.chmod(0o755)
         options = ("--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync", "--no-instructions")
         command = [str(self._programs / "initdb"), "-D", str(self._data), "-U", "postgres", *options]
@@ -122,6 +124,10 @@ class OwnPostgres(Postgres):
         if self._process is not None:
             self._process.send_signal(signal.SIGQUIT)
             self._process.wait()
+
+    def remove(self) -> None:
+        shutil.rmtree(self._data, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def kill(self) -> None:
         """As in a crash: no process of the server gets a chance to finish anything."""
@@ -166,6 +172,14 @@ def new_folder() -> Path:
     """A folder for a server."""
     # The path of a socket has at most about 100 characters, and everybody has to be able to enter its folder.
     return Path(tempfile.mkdtemp(prefix="clew-pg-", dir=unprivileged.open_place(longest=60)))
+
+
+def _data_folder(folder: Path) -> Path:
+    """The place of a server's files: in memory if those of the tests are, because each new database is 300 files."""
+    memory = os.environ.get("PYTEST_DEBUG_TEMPROOT")
+    if memory and unprivileged.can_enter(Path(memory)):
+        return Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=memory))
+    return folder / "data"
 
 
 def reachable_programs(folder: Path) -> Path:
@@ -267,7 +281,7 @@ def _served(folder: Path) -> Iterator[OwnPostgres]:
         yield server
     finally:
         server.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+        server.remove()
 
 
 def _keep(folder: Path) -> None:
