@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests import forked
 
 from clew.config import ClewToml, EmbedSettings, load
 from clew.edit.locking import locked
@@ -127,7 +128,7 @@ def test_two_who_trust_at_once_lose_nothing(user: Path) -> None:
         root.mkdir()
         (root / "clew.toml").write_text(ENDPOINT, encoding="utf-8")
         command = [sys.executable, "-m", "clew", "trust", str(root), "--yes"]
-        started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL))
+        started.append(forked.Process(command, stdout=subprocess.DEVNULL))
     assert [each.wait() for each in started] == [0] * len(roots)
     assert all(load(root).trust.is_trusted for root in roots)
 

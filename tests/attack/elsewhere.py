@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests import forked
 from tests.attack.outcome import Outcome
 
 SECRET = "The vault opens with the word marmalade"
@@ -117,9 +118,7 @@ def unpack(folder: Path, private: Path, way: Way) -> Path:
 
 
 def clew(*words: str, text: str = "") -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "clew", *words], input=text, capture_output=True, text=True, check=False
-    )
+    done = forked.run([sys.executable, "-m", "clew", *words], input=text, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
 

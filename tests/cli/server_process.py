@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from tests import in_process
+from tests import forked, in_process
 
 from clew.ipc.address import sockets
 from clew.surfaces.cli.asking import server_of
@@ -34,7 +34,8 @@ Ended = tuple[int, bytes, bytes]
 def command(root: Path, *words: str, program: Sequence[str] = CLEW, **environment: str) -> Ended:
     """The exit code of a command in a folder, and what it printed."""
     told = {**os.environ, "CLEW_SERVER_SECONDS": PATIENCE, **environment}
-    done = subprocess.run([*program, *words], cwd=root, env=told, capture_output=True, check=False)
+    start = forked.run if program == CLEW else subprocess.run
+    done = start([*program, *words], cwd=root, env=told, capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -55,7 +56,7 @@ def serving(root: Path, *options: str, **environment: str) -> Iterator[subproces
     """A server over stdio, once it answers commands."""
     told = {**os.environ, **environment}
     command = [*CLEW, "serve", str(root), *options]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=told) as process:
+    with forked.Process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=told) as process:
         try:
             yield process
         finally:

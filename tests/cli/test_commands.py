@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests import in_process
+from tests import forked, in_process
 from tests.stderr import without_progress
 
 from clew.operation.declare import Toolset
@@ -30,7 +30,7 @@ OF_A_PROCESS = {"last_refresh", "session_id", "passage_id", "scratch_uri", "uri"
 
 def clew(*arguments: str, cwd: Path | None = None, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     # The limit is for a server that runs where it should have refused: it would never end.
-    return subprocess.run(
+    return forked.run(
         [*CLEW, *arguments],
         cwd=cwd,
         input=stdin,

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests import in_process
+from tests import forked, in_process
 from tests.mcp_client import McpClient, Options, ToolFailed
 
 from clew.derived import place
@@ -35,7 +35,7 @@ def clew(*words: str) -> in_process.Done:
 
 def started(*words: str) -> subprocess.CompletedProcess[str]:
     """By a process of its own, which writes what it logs on standard error."""
-    return subprocess.run([sys.executable, "-m", "clew", *words], check=False, capture_output=True, text=True)
+    return forked.run([sys.executable, "-m", "clew", *words], check=False, capture_output=True, text=True)
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_damaged_store_is_said_by_whoever_would_have_used_it(drafted: Path, da
     (check,) = [each for each in json.loads(clew("doctor", "--json", str(drafted)).stdout)["checks"] if not each["ok"]]
     assert (check["name"], "is damaged" in check["detail"]) == ("store", True)
     assert store.read_bytes() == before
-    subprocess.run([sys.executable, "-m", "clew.store.sqlite.rescue", str(store)], check=True, capture_output=True)
+    forked.run([sys.executable, "-m", "clew.store.sqlite.rescue", str(store)], check=True, capture_output=True)
     examined = clew("doctor", str(drafted))
     assert examined.returncode == 0
     assert [file.name in examined.stdout for file in damaged_files(store)] == [True] * len(damaged_files(store))
@@ -103,7 +103,7 @@ def test_a_damaged_memory_is_said_and_kept_like_the_store(small: Path, damage: C
     (check,) = [each for each in json.loads(clew("doctor", "--json", str(small)).stdout)["checks"] if not each["ok"]]
     assert (check["name"], "is damaged" in check["detail"]) == ("memory", True)
     assert "is damaged" in clew("recall", "lamp", "-C", str(small)).stderr
-    subprocess.run([sys.executable, "-m", "clew.store.sqlite.rescue", str(memory)], check=True, capture_output=True)
+    forked.run([sys.executable, "-m", "clew.store.sqlite.rescue", str(memory)], check=True, capture_output=True)
     examined = clew("doctor", str(small))
     assert (examined.returncode, "memory-damaged-1.db" in examined.stdout) == (0, True)
 
@@ -118,7 +118,7 @@ def test_a_letter_that_changed_in_the_memory_is_said_instead_of_shown(small: Pat
     assert (check["name"], "its last event" in check["detail"]) == ("memory", True)
     said = clew("recall", "lamp", "-C", str(small))
     assert (said.returncode, "burns" in said.stdout, "is damaged" in said.stderr) == (1, False, True)
-    subprocess.run([sys.executable, "-m", "clew.store.sqlite.rescue", str(memory)], check=True, capture_output=True)
+    forked.run([sys.executable, "-m", "clew.store.sqlite.rescue", str(memory)], check=True, capture_output=True)
     examined = clew("doctor", str(small))
     assert (examined.returncode, "memory-damaged-1.db" in examined.stdout) == (0, True)
     assert "The lamp burns oi" in clew("recall", "lamp", "-C", str(small)).stdout

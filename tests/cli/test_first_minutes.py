@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from benchmarks.first_projects import PROJECTS, openspec_project
 from benchmarks.minutes import proposed
+from tests import forked
 
 from clew.surfaces.cli.background import index_news, start_indexing
 from clew.text.terminal import control, shown_length, wrapped
@@ -270,7 +271,7 @@ def on_a_terminal(folder: Path, *words: str, **environment: str) -> str:
     """What a command prints on a terminal of 80 columns."""
     own, its = pty.openpty()
     kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
-    process = subprocess.Popen(
+    process = forked.Process(
         [sys.executable, "-m", "clew", *words],
         cwd=folder,
         stdin=its,

@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import select
-import subprocess
 import sys
 import termios
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import forked
 
 Clew = Callable[..., Any]
 
@@ -239,7 +239,7 @@ class Terminal:
     def __init__(self, folder: Path, *words: str) -> None:
         self._own, its = pty.openpty()
         self._shown = ""
-        self._process = subprocess.Popen(
+        self._process = forked.Process(
             [sys.executable, "-m", "clew", *words],
             cwd=folder,
             stdin=its,

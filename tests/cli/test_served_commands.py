@@ -16,6 +16,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from tests import forked
 from tests.cli.server_process import (
     CLEW,
     PATIENCE,
@@ -174,7 +175,7 @@ def on_terminal(root: Path, *words: str, **environment: str) -> bytes:
     """What a command writes to a terminal."""
     ours, theirs = pty.openpty()
     told = {**os.environ, "CLEW_SERVER_SECONDS": PATIENCE, "TERM": "xterm", **environment}
-    with subprocess.Popen([*CLEW, *words], cwd=root, env=told, stdout=theirs, stderr=subprocess.DEVNULL) as process:
+    with forked.Process([*CLEW, *words], cwd=root, env=told, stdout=theirs, stderr=subprocess.DEVNULL) as process:
         os.close(theirs)
         written = b""
         with suppress(OSError):
@@ -386,7 +387,7 @@ def test_an_interrupted_command_ends_and_cancels_the_work_of_the_server(root: Pa
         # Nobody else can have the graph meanwhile: the command waits for it.
         with (
             project.context.keeper.turn(),
-            subprocess.Popen([*CLEW, "brief"], cwd=root, env=patient, preexec_fn=heed_interrupts) as process,
+            forked.Process([*CLEW, "brief"], cwd=root, env=patient, preexec_fn=heed_interrupts) as process,
         ):
             try:
                 wait_until(lambda: answers.under_way)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import forked
 
 from clew.config import find_root
 from clew.errors import Refused
@@ -108,7 +109,7 @@ def test_init_makes_a_folder_a_project(nowhere: Path) -> None:
 # Verifies: REQ-d00637-C
 def test_a_server_that_was_started_elsewhere_lists_its_tools_and_says_why_there_is_no_more(nowhere: Path) -> None:
     client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    with subprocess.Popen(
+    with forked.Process(
         [sys.executable, "-m", "clew", "serve"],
         cwd=nowhere,
         stdin=subprocess.PIPE,
@@ -145,7 +146,7 @@ def test_a_server_that_was_started_elsewhere_lists_its_tools_and_says_why_there_
 # Verifies: REQ-d00637-B
 def test_a_hook_elsewhere_does_nothing(nowhere: Path) -> None:
     event = {"session_id": "s", "cwd": str(nowhere), "prompt": "remember that the door is green"}
-    done = subprocess.run(
+    done = forked.run(
         [sys.executable, "-m", "clew", "hook", "UserPromptSubmit", "--host", "claude-code"],
         input=json.dumps(event),
         capture_output=True,

@@ -1,13 +1,13 @@
 """The fourth source document, scenario by scenario. Each test is named after the scenario that it proves."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import forked
 from tests.contract.elspais import asking
 from tests.mcp_client import McpClient
 
@@ -89,7 +89,7 @@ def ask(client: McpClient) -> Ask:
 def test_mcp_delegates_to_core(client: McpClient, root: Path) -> None:
     """The command line and the protocol give the same answer: neither has a logic of its own."""
     command = [sys.executable, "-m", "clew", "call", "get_spec_requirements", '{"spec_id": "lamp"}', "-C", str(root)]
-    printed = subprocess.run(command, capture_output=True, check=True).stdout
+    printed = forked.run(command, capture_output=True, check=True).stdout
     assert client("get_spec_requirements", spec_id="lamp") == json.loads(printed)
 
 

@@ -2,13 +2,13 @@
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import forked
 from tests.mcp_client import Options, estimate_tokens, list_tools
 from tests.register.served import GOOD, Served, make_project
 
@@ -280,7 +280,7 @@ def test_req_validate_reports_every_finding(served: Served) -> None:
 def test_req_export_returns_the_text_and_pages_through_it(served: Served, form: str) -> None:
     served.call("req_batch", mutations=[{"kind": "add", **GOOD} for _ in range(60)])
     command = [sys.executable, "-m", "clew", "req", "export", "--format", form, "-C", str(served.root), "-o", "whole"]
-    subprocess.run(command, cwd=served.root, check=True, capture_output=True)
+    forked.run(command, cwd=served.root, check=True, capture_output=True)
     whole = (served.root / "whole").read_text(encoding="utf-8")
     text, cursor = "", None
     while True:

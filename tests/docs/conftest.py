@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests import forked
 from tests.in_process import run
 
 ROOT = Path(__file__).parents[2]
@@ -62,7 +63,7 @@ def clew(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subprocess.C
     command = Path(sys.executable).with_name("clew")
 
     def start(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return forked.run(
             [str(command), *arguments],
             cwd=folder,
             env=environment,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests import forked
 from tests.init.conftest import Outcome
 
 from clew.edit import replacing
@@ -72,7 +73,7 @@ def test_a_file_without_a_secret_in_it_starts_no_server(home: Path, project: Pat
     path = make_token()
     path.write_text(content, encoding="ascii")
     serve = [sys.executable, "-m", "clew", "serve", str(project), "--transport", "http", "--port", "0"]
-    done = subprocess.run(serve, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = forked.run(serve, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert (done.returncode, done.stdout) == (2, "")
     assert str(path) in done.stderr
     assert "16" in done.stderr
@@ -86,7 +87,7 @@ def test_a_server_makes_the_token_at_its_first_start_if_it_may_write(
     home: Path, project: Path, options: tuple[str, ...]
 ) -> None:
     serve = [sys.executable, "-m", "clew", "serve", str(project), "--transport", "http", "--port", "0", *options]
-    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL) as server:
+    with forked.Process(serve, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL) as server:
         assert server.stdout is not None
         said = next(line for line in server.stdout if line.startswith("Tools that write"))
         server.terminate()

@@ -1,9 +1,9 @@
 """What an editor is told about a citation."""
 
-import subprocess
 import sys
 from pathlib import Path
 
+from tests import forked
 from tests.lsp.conftest import Session, session_in
 
 CODE, TESTS, SPEC = "src/fairwater/tables.py", "tests/test_tables.py", "spec/dev-tides.md"
@@ -34,7 +34,7 @@ def test_hover_shows_each_assertion_that_is_named_and_all_of_the_requirement(sha
 def test_hover_shows_what_was_decided(demo: Path) -> None:
     about = ("--about", "REQ-d00001", "--kind", "decision", "--why", "files last longer")
     command = [sys.executable, "-m", "clew", "remember", "Tables are plain text", *about]
-    subprocess.run(command, cwd=demo, check=True, capture_output=True)
+    forked.run(command, cwd=demo, check=True, capture_output=True)
     for session in session_in(demo):
         shown = session.ask(session.editor.hover, CODE, "REQ-d00001-A")
         assert "**Decisions and pitfalls**\n\n- decision: Tables are plain text Because: files last longer" in shown

@@ -1,12 +1,12 @@
 """Findings in an editor, and the actions that mend them."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from lsprotocol import types as lsp
+from tests import forked
 from tests.lsp.conftest import Session, session_in
 from tests.packaging.environment import Installed
 
@@ -83,7 +83,7 @@ def test_an_action_writes_a_suggested_link_above_the_function(own: Session) -> N
     ask(editor.apply, action.edit)
     after = (editor.root / CURVE).read_text(encoding="utf-8")
     assert after.replace(f"# Implements: {id}\n", "", 1) == before
-    linked = subprocess.run(
+    linked = forked.run(
         [sys.executable, "-m", "clew", "show", id], cwd=editor.root, capture_output=True, text=True, check=True
     )
     assert CURVE in linked.stdout

@@ -2,13 +2,14 @@
 
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from tests import forked
 
 from clew.ipc.address import sockets
 from clew.ipc.listener import HOOK, Listener
@@ -33,7 +34,7 @@ class Host:
         if isinstance(payload, dict):
             told = {"session_id": self.session, "cwd": str(self.root), "hook_event_name": event, **payload}
             payload = json.dumps(told).encode()
-        done = subprocess.run(
+        done = forked.run(
             [*self.command, event, "--host", self.host],
             input=payload,
             capture_output=True,

@@ -1,13 +1,13 @@
 """Indexes that are damaged while they are served: they are made from the memory, and cost nothing that it holds."""
 
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests import forked
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
 
 SEARCH, OF_MEMORY = ".clew/search/index.db", ".clew/memory-index.db"
@@ -116,7 +116,7 @@ def test_an_index_with_one_letter_of_its_tables_changed_is_made_anew(root: Path,
 
 # Verifies: REQ-d00301-F
 def test_what_is_stored_is_acknowledged_where_the_index_cannot_grow(root: Path) -> None:
-    done = subprocess.run(
+    done = forked.run(
         [sys.executable, "-c", FULL_INDEX, str(root)], check=False, capture_output=True, text=True, cwd=Path.cwd()
     )
     assert done.returncode == 0, done.stderr

@@ -1,9 +1,7 @@
 """A dream keeps order and takes nothing away; it gives way, can be ended and killed, and goes on."""
 
 import itertools
-import os
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -14,6 +12,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from tests import forked
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
 from tests.mcp_client import Options
 from tests.memory.filling import LAMPS, NOW, at, fill, link
@@ -320,8 +319,7 @@ def test_a_process_killed_in_the_middle_of_a_dream_leaves_whole_steps(tmp_path: 
     with remembering(root) as memory:
         fill(memory.project, LAMPS)
     top = Path(__file__).parent.parent.parent
-    environment = {**os.environ, "PYTHONPATH": str(top)}
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(root)], cwd=top, env=environment, check=False)
+    killed = forked.run([sys.executable, "-c", KILLED, str(root)], cwd=top, check=False)
     assert killed.returncode == -signal.SIGKILL
     with remembering(root) as memory:
         status = memory("get_dream_status")

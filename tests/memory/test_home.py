@@ -1,6 +1,5 @@
 """Where memories are kept, and who sees them."""
 
-import os
 import random
 import subprocess
 import sys
@@ -8,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests import forked
 from tests.contract.memory_client import RUNS, WHY, remembering, write_project
 
 from clew.derived.file import throw_away
@@ -107,7 +107,7 @@ def test_the_branch_is_recorded_and_restricts_only_on_request(repository: Path) 
         git(repository, "branch", "-q", "-D", "feature")
         assert state() == "deleted"
         assert memory.ids("lamps") == [id]
-        said = subprocess.run(
+        said = forked.run(
             [sys.executable, "-m", "clew", "recall", "lamps", "-C", str(repository)], capture_output=True, text=True
         )
         assert "of the deleted branch feature" in said.stdout
@@ -200,7 +200,7 @@ def test_a_person_at_the_command_line_sees_private_memories(tmp_path: Path) -> N
         assert memory.ids("lamps", agent_id="planner") == [id]
         assert memory.ids("lamps") == [id], "the session is the planner's from its first call that says so"
         assert memory.project.graph.get_node(f"memory:{id}") is None
-    shown = subprocess.run(
+    shown = forked.run(
         [sys.executable, "-m", "clew", "memory", "list", "-C", str(root)], capture_output=True, text=True, check=True
     )
     assert id[:8] in shown.stdout
@@ -253,11 +253,7 @@ def test_a_merge_never_shows_more_than_its_sources(tmp_path: Path) -> None:
 def test_two_processes_keep_all_writes(tmp_path: Path) -> None:
     root = write_project(tmp_path / "harbour")
     top = Path(__file__).parent.parent.parent
-    environment = {**os.environ, "PYTHONPATH": str(top)}
-    writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(root), name, "5"], cwd=top, env=environment)
-        for name in ("one", "two")
-    ]
+    writers = [forked.Process([sys.executable, "-c", WRITER, str(root), name, "5"], cwd=top) for name in ("one", "two")]
     assert [writer.wait() for writer in writers] == [0, 0]
     with remembering(root) as memory:
         assert memory("get_recent_context", limit=100)["count"] == 10

@@ -1,6 +1,5 @@
 """Purging: nothing of what was taken out is left in any file of Clew."""
 
-import os
 import shutil
 import signal
 import subprocess
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests import forked
 from tests.contract.memory_client import CONFIG, WHY, Memory, remembering, write_project
 
 from clew.errors import InvalidArgument, NotFound
@@ -345,8 +345,7 @@ def test_a_purge_that_was_killed_is_finished_at_the_next_opening(root: Path) -> 
     with remembering(root) as memory:
         secret, other = memory.store(TEXT * 40), memory.store(OTHER)
     top = Path(__file__).parent.parent.parent
-    environment = {**os.environ, "PYTHONPATH": str(top)}
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(root), secret], cwd=top, env=environment, check=False)
+    killed = forked.run([sys.executable, "-c", KILLED, str(root), secret], cwd=top, check=False)
     assert killed.returncode == -signal.SIGKILL
     with remembering(root) as memory:
         assert memory.ids("ropes coiled") == [other]
@@ -360,7 +359,7 @@ def test_the_command_asks_and_says_what_is_beyond_its_reach(root: Path) -> None:
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "clew", "memory", "purge", *words, "-C", str(root)]
-        return subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        return forked.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
 
     refused = run("--text", SECRET)
     assert (refused.returncode != 0, "--yes" in refused.stderr) == (True, True)

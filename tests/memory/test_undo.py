@@ -1,8 +1,6 @@
 """Any sequence of changes, undone in reverse, leaves what was there before."""
 
-import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +11,7 @@ import msgspec
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
+from tests import forked
 from tests.contract.memory_client import RUNS, WHY, remembering, write_project
 
 from clew.errors import WouldCycle
@@ -207,8 +206,7 @@ def test_a_process_that_is_killed_in_the_middle_of_a_merge_leaves_one_of_two_sta
     with remembering(root) as memory:
         ids = [memory.store("Lamps burn at night."), memory.store("Lamps burn all night.")]
     top = Path(__file__).parent.parent.parent
-    environment = {**os.environ, "PYTHONPATH": str(top)}
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(root), *ids], cwd=top, env=environment, check=False)
+    killed = forked.run([sys.executable, "-c", KILLED, str(root), *ids], cwd=top, check=False)
     assert killed.returncode == -signal.SIGKILL
     with remembering(root) as memory:
         assert sorted(memory.ids("lamps")) == sorted(ids)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests import forked
 
 import clew
 from clew.operation.declare import Operation
@@ -50,7 +51,7 @@ def run(tmp_path: Path) -> Run:
     environment = {**os.environ, "PYTHONPATH": str(package.parent)}
 
     def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return forked.run(
             [sys.executable, *arguments], cwd=project, env=environment, capture_output=True, text=True, check=False
         )
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import forked
 from tests.in_process import run
 
 ADD = ("-t", "Lock the door", "-s", "The system shall lock the door at night.", "-r", "Thieves come at night.")
@@ -23,7 +24,7 @@ def root(tmp_path: Path) -> Path:
 def test_what_a_killed_writer_left_goes_with_the_next_command(root: Path, command: str) -> None:
     left = root / ".project.req.0123456789ab.clew-tmp"
     left.touch()
-    done = subprocess.run([sys.executable, "-m", "clew", *command.split()], cwd=root, capture_output=True, check=False)
+    done = forked.run([sys.executable, "-m", "clew", *command.split()], cwd=root, capture_output=True, check=False)
     assert done.returncode in (0, 1), done.stderr
     assert not left.exists()
 

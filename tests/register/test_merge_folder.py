@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests import forked
 from tests.register.served import GOOD, Served
 
 from clew.formats.register.model import RegisterLayout
@@ -52,7 +53,7 @@ def on(served: Served, branch: str, *calls: tuple[str, dict[str, Any]]) -> None:
 
 
 def run(served: Served, *command: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(command, cwd=served.root, capture_output=True, text=True, env=ENVIRONMENT)
+    return forked.run(command, cwd=served.root, capture_output=True, text=True, env=ENVIRONMENT)
 
 
 # Verifies: REQ-d00171-G

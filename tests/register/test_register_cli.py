@@ -1,10 +1,10 @@
 """`clew req` on the command line."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
+from tests import forked
 from tests.register.shell import ADD, Shell
 
 
@@ -45,7 +45,7 @@ def test_bulk_comes_from_files_and_standard_input(shell: Shell, tmp_path: Path) 
     shell.run("add", "--from-json", "one.json")
     assert shell.json("batch", "batch.json")["applied"] == 1
     assert shell.json("import", "-f", "json", "import.json", code=1)["accepted"][0]["id"] == "REQ-0003"
-    piped = subprocess.run(
+    piped = forked.run(
         [sys.executable, "-m", "clew", "req", "add", "--from-json", "-", "--json"],
         input=json.dumps(wish),
         capture_output=True,

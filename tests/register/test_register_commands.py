@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import forked
 from tests.register.shell import ADD, Shell
 
 
@@ -277,7 +278,7 @@ def test_on_a_terminal_a_new_requirement_is_asked_for(shell: Shell, tmp_path: Pa
     answers = [ADD[1], "", ADD[3], ADD[5], "", "must", ADD[7], ""]
     leader, follower = pty.openpty()
     with os.fdopen(leader, "wb", buffering=0) as terminal:
-        asking = subprocess.Popen(
+        asking = forked.Process(
             [sys.executable, "-m", "clew", "req", "add"],
             cwd=tmp_path,
             stdin=follower,

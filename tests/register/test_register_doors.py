@@ -14,6 +14,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
+from tests import forked
 from tests.register.served import Served, make_project
 from tests.register.shell import ADD, Shell
 
@@ -144,7 +145,7 @@ def test_the_server_of_req_is_one_command_and_one_entry(shell: Shell, tmp_path: 
     ask["params"] = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     listed = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
     told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    with subprocess.Popen(
+    with forked.Process(
         [sys.executable, "-m", "clew", *entries["req"]["args"]],
         cwd=tmp_path,
         stdin=subprocess.PIPE,
@@ -196,7 +197,7 @@ def test_the_menu_runs_commands_one_after_another(shell: Shell, tmp_path: Path) 
     lines = ["3 1", "show 99", "no-such", "'", "", "update 1 --status proposed --reason 'we talked'", "quit"]
     leader, follower = pty.openpty()
     with os.fdopen(leader, "wb", buffering=0) as terminal:
-        asking = subprocess.Popen(
+        asking = forked.Process(
             [sys.executable, "-m", "clew", "req", "tui"],
             cwd=tmp_path,
             stdin=follower,

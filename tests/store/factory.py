@@ -5,6 +5,7 @@ import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+from tests import forked
 from tests.store.engines import ENGINES
 
 from clew.store.interface import Store
@@ -62,9 +63,9 @@ class StoreFactory:
     def refuse_bad(self) -> None:
         ENGINES[self.engine].refuse_bad(self.location)
 
-    def worker(self, task: str, *arguments: str) -> Worker:
+    def worker(self, task: str, *arguments: str, start: type[Process] = forked.Process) -> Worker:
         """A process that does the task; it starts on `send()` where the task says so."""
-        process = subprocess.Popen(
+        process = start(
             [sys.executable, "-m", "tests.store.worker", task, self.engine, self.location, *arguments],
             cwd=self._root,
             stdin=subprocess.PIPE,

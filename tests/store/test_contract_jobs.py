@@ -1,6 +1,7 @@
 """Jobs: progress, endings, cancellation, and work whose process is gone."""
 
 import os
+import subprocess
 from datetime import timedelta
 from typing import Any
 
@@ -132,7 +133,7 @@ def test_a_job_in_another_living_process_runs_and_can_be_cancelled_from_here(sto
 
 
 def test_a_job_whose_process_was_killed_is_reported_as_failed(store_factory: StoreFactory) -> None:
-    store, worker = store_factory.open(), store_factory.worker("hold_job")
+    store, worker = store_factory.open(), store_factory.worker("hold_job", start=subprocess.Popen)
     id = worker.line()
     worker.process.kill()
     # It has ended but has not been reaped: its number is still taken.

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 from mcp.client.sse import sse_client
+from tests import forked
 
 Start = Callable[..., str]
 
@@ -20,7 +21,7 @@ def start() -> Iterator[Start]:
     processes: list[subprocess.Popen[str]] = []
 
     def run(root: Path, transport: str, *options: str) -> str:
-        process = subprocess.Popen(
+        process = forked.Process(
             [sys.executable, "-m", "clew", "serve", str(root), "--transport", transport, "--port", "0", *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -68,7 +69,7 @@ async def test_every_transport_gives_the_same_data(start: Start, demo: Path) -> 
     for client in (Client(start(demo, "http")), Client(sse_client(start(demo, "sse")), mode="legacy")):
         async with client:
             answers.append((await client.call_tool("get_requirement", {"req_id": "REQ-o00003"})).structured_content)
-    printed = subprocess.run(
+    printed = forked.run(
         [sys.executable, "-m", "clew", "call", "get_requirement", '{"req_id": "REQ-o00003"}', "-C", str(demo)],
         capture_output=True,
         check=True,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
+from tests import forked
 from tests.attack.client import run as attack
 
 CLEW = [sys.executable, "-m", "clew"]
@@ -19,7 +20,7 @@ class Wire:
     """A server process, spoken to in raw frames."""
 
     def __init__(self, root: Path, *options: str) -> None:
-        self.process = subprocess.Popen(
+        self.process = forked.Process(
             [*CLEW, "serve", str(root), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -208,7 +209,7 @@ def test_two_servers_share_one_project(small: Path) -> None:
 
 
 def test_a_folder_that_does_not_exist_gives_one_clear_line(tmp_path: Path) -> None:
-    done = subprocess.run([*CLEW, "serve", str(tmp_path / "nowhere")], capture_output=True, text=True, check=False)
+    done = forked.run([*CLEW, "serve", str(tmp_path / "nowhere")], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stdout == ""
     assert "nowhere" in done.stderr

@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from tests import forked
 
 from clew.errors import AlreadyExists, ConfigError, InvalidArgument, NotFound
 from clew.setup import tokens
@@ -352,7 +353,7 @@ async def test_the_owner_of_a_token_is_the_actor_and_every_call_is_written_down(
     alice, eve = tokens.add("alice", now=now), tokens.add("eve", read_only=True, now=now)
     audit = tmp_path / "audit.jsonl"
     command = [sys.executable, "-m", "clew", "serve", str(small), "--transport", "http", "--port", "0", "--team"]
-    with subprocess.Popen([*command, "--audit", str(audit)], stdout=subprocess.PIPE, text=True) as server:
+    with forked.Process([*command, "--audit", str(audit)], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
             url = server.stdout.readline().split(" at ")[1].strip()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests import forked
 from tests.web.serving import PATIENCE, TOKEN, Visitor, main_of, plain, served
 
 
@@ -133,7 +134,7 @@ def test_both_commands_serve_the_page_beside_the_endpoint(tmp_path: Path, comman
     environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "home"), "BROWSER": f"{browser} %s"}
     environment.pop("CLEW_TOKEN", None)
     started = [sys.executable, "-m", "clew", command, str(tmp_path), "--port", "0", *options]
-    with subprocess.Popen(started, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with forked.Process(started, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         try:
             lines = [process.stdout.readline() for _ in range(4)]

@@ -2,12 +2,12 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from mcp.shared.exceptions import MCPError
+from tests import forked
 from tests.attack.elsewhere import WAYS, clew, faults, make_private, unpack
 from tests.attack.elsewhere import git as git_runs
 from tests.mcp_client import McpClient, Options
@@ -83,7 +83,7 @@ def test_a_server_shows_and_writes_nothing_of_the_other_repository(unpacked: Pat
 # Verifies: REQ-d00636-A
 def test_a_hook_neither_shows_nor_keeps_anything_there(unpacked: Path, private: Path) -> None:
     event = {"session_id": "s", "cwd": str(unpacked), "prompt": "the vault in key.md opens with a word"}
-    done = subprocess.run(
+    done = forked.run(
         [sys.executable, "-m", "clew", "hook", "UserPromptSubmit", "--host", "claude-code"],
         input=json.dumps(event),
         capture_output=True,
