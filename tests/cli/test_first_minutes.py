@@ -16,6 +16,7 @@ from benchmarks.first_projects import PROJECTS, openspec_project
 from benchmarks.minutes import proposed
 from tests import forked
 
+from clew.search.quote.certainty import Certainty
 from clew.surfaces.cli.background import index_news, start_indexing
 from clew.text.terminal import control, shown_length, wrapped
 from clew.why.ask import AnswerQuote, in_reading_order
@@ -220,13 +221,13 @@ def test_an_id_that_is_almost_right_is_answered_with_the_right_one(clew: Clew, s
 # Verifies: REQ-d00443-F
 def test_quotes_of_one_file_stand_together_from_top_to_bottom() -> None:
     quotes = [
-        AnswerQuote("", "document", "", "", place, confidence)
-        for place, confidence in (
-            ("b.md:9", 0.5),
-            ("a.md:70", 0.9),
-            ("b.md:3", 0.4),
-            ("a.md:8", 0.3),
-            ("memory:1", 0.1),
+        AnswerQuote("", "document", "", "", place, certainty)
+        for place, certainty in (
+            ("b.md:9", Certainty.LIKELY),
+            ("a.md:70", Certainty.SURE),
+            ("b.md:3", Certainty.LIKELY),
+            ("a.md:8", Certainty.UNSURE),
+            ("memory:1", Certainty.UNSURE),
         )
     ]
 

@@ -77,7 +77,7 @@ def test_restructured_text_is_quoted_as_it_is_read_from_the_section_it_belongs_t
 
 
 # Verifies: REQ-d00403-A+B+C+E, REQ-d00402-B, REQ-o00045-B
-def test_a_question_that_nothing_answers_gets_what_is_nearest_and_no_quote(kb: Make) -> None:
+def test_a_question_that_nothing_answers_gets_what_is_nearest_and_is_told_so(kb: Make) -> None:
     call = kb()
     known = call("kb.retrieve_evidence", question="What is the default margin of the harbour?")
     assert "0.5 metres" in known["quotes"][0]["quote"]
@@ -93,18 +93,18 @@ def test_a_question_that_nothing_answers_gets_what_is_nearest_and_no_quote(kb: M
     assert "docs/harbour.md" in unknown.text
     assert "0.5 metres" not in unknown.text
     far = call("kb.retrieve_evidence", question="Which of several old kings wanted bread every morning?")
-    assert far["quotes"] == []
-    assert "likelihood" in far["notes"][0] or "do not mention" in far["notes"][0]
-    # Who insists may read what is nearest.
+    assert {quote["certainty"] for quote in far["quotes"]} <= {"unsure"}
+    assert "for sure" in far["notes"][0] or "do not mention" in far["notes"][0]
+    # The nearest are quoted behind the sentence that nothing answers, each with its passage.
     question = "Why would an old king bring bread to the tide every morning?"
     weak = call.answer("kb.retrieve_evidence", question=question)
-    assert weak.data["quotes"] == []
-    assert weak.data["nearest"]
-    assert "To read the nearest places all the same" in weak.text
-    cursor = weak.data["next_cursor"]
-    read = call("kb.retrieve_evidence", question=question, cursor=cursor)
+    assert weak.text.startswith("Nothing in the documents answers this for sure.")
+    assert 0 < len(weak.data["quotes"]) <= 3
+    assert {quote["certainty"] for quote in weak.data["quotes"]} == {"unsure"}
+    assert all(quote["passage_id"] in weak.text for quote in weak.data["quotes"])
+    read = call("kb.retrieve_evidence", question=question, cursor=weak.data["next_cursor"])
     assert read["quotes"]
-    assert max(quote["confidence"] for quote in read["quotes"]) < 0.2
+    assert {quote["certainty"] for quote in read["quotes"]} == {"unsure"}
     # A name may stand in another form, and a filter decides which documents are asked.
     assert call("kb.retrieve_evidence", question="Which Pilots are taken aboard?")["quotes"]
     inside = {"path_prefix": "docs/tides.md"}

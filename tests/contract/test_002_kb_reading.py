@@ -259,7 +259,8 @@ def test_retrieval_searches_and_quotes_in_one_call(kb: Make) -> None:
     for source in sources.values():
         assert set(source) == {"passage_id", "section_id", "doc_tag", "title", "rank", "uri"}
     for quote in answer["quotes"]:
-        assert set(quote) - {"flags"} == {"quote", "passage_id", "section_id", "title", "uri", "confidence", "line"}
+        keys = {"quote", "passage_id", "section_id", "title", "uri", "certainty", "confidence", "line"}
+        assert set(quote) - {"flags"} == keys
         assert sources[quote["passage_id"]]["section_id"] == quote["section_id"]
         assert quote["quote"] in call.read(quote["uri"])
         assert estimate_tokens(quote["quote"]) <= 80

@@ -162,7 +162,7 @@ def test_what_follows_the_words_of_the_question_comes_before_what_stands_alone()
     limits = QuoteLimits(max_quotes=2, max_quote_tokens=9, max_quote_chars=40)
     far = Passage("The pilots have a signal too.", "", 0.6)
     shown = quoted({"fog": 3.0, "signal": 1.0}, [Passage(table, "", 1.0), far], limits)
-    assert shown == ["The fog signals are these:", "a bell in the tower"]
+    assert shown == ["The fog signals are these:", "- a bell in the tower"]
 
 
 # Verifies: REQ-d00403-D
@@ -260,7 +260,7 @@ def test_neither_headings_nor_repetitions_are_quoted() -> None:
     text = f"# Fog bell\n\n{step}\n\n# Fog bell again\n\n{step}\n\n# The lamp\n\nThe lamp of the fog bell turns.\n"
     limits = QuoteLimits(max_quotes=9, max_quote_tokens=12, max_quote_chars=120)
     found = quoted({"fog": 1.0, "bell": 1.0}, [Passage(text, "", 1.0)], limits)
-    assert sorted(found) == [step, "The lamp\n\nThe lamp of the fog bell turns."]
+    assert sorted(found) == [step, "The lamp of the fog bell turns."]
 
 
 # Verifies: REQ-d00402-F

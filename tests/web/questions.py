@@ -44,9 +44,9 @@ ON_THE_DEMO = {
     "Documents": (
         Q("What do the documents say about this?", "/documents?q=what+is+the+default+margin",
           ("default margin of 0.5 metres",)),
-        Q("How sure is that?", "/documents?q=what+is+the+default+margin", ("% likely",)),
+        Q("How sure is that?", "/documents?q=what+is+the+default+margin", ("sure",)),
         Q("Where is it said?", "/documents?q=what+is+the+default+margin",
-          ("docs/decisions/0001-cosine-curve.md:20",)),
+          ("docs/decisions/0001-cosine-curve.md:22",)),
     ),
     "Sources": (
         Q("Which files answer to requirements?", "/sources?in=src/fairwater",
@@ -95,7 +95,7 @@ WITHOUT_SPECS = {
     "Documents": (
         Q("What do the documents say about this?", "/documents?q=who+waters+the+roses",
           ("The gardener waters the roses every evening",)),
-        Q("How sure is that?", "/documents?q=who+waters+the+roses", ("% likely",)),
+        Q("How sure is that?", "/documents?q=who+waters+the+roses", ("sure",)),
         Q("Where is it said?", "/documents?q=who+waters+the+roses", ("Garden > Roses README.md:3",)),
     ),
     "Sources": (

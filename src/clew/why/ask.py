@@ -10,8 +10,10 @@ import msgspec
 from clew.errors import ClewError
 from clew.kb.answer.answering import spells_out
 from clew.search.dense.search import TOO_BUSY
+from clew.search.quote.certainty import Certainty
 from clew.search.quote.definitions import phrases_of
-from clew.search.quote.evidence import QuoteLimits
+from clew.search.quote.evidence import Quote, QuoteLimits
+from clew.search.quote.whole import quote_text
 from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence
 from clew.search.units import Unit
 from clew.text.display import one_line
@@ -32,9 +34,10 @@ _RELEASE_SECONDS = 2
 _MOST_LINES = 14
 """Of a quote, on a terminal."""
 _LIMITS = QuoteLimits(max_quotes=5, max_quote_tokens=90)
-_LEAST = 0.1
-"""A quote that is less likely to answer than this is no answer."""
+_NEAREST = 3
+_ORDER = tuple(Certainty)
 NOTHING = "Nothing in this project answers that."
+NOT_SURE = "Nothing in this project answers that for sure. The nearest:"
 UNMENTIONED = "It does not mention"
 
 
@@ -44,14 +47,13 @@ class AnswerQuote(msgspec.Struct, frozen=True):
     id: str
     title: str
     place: str
-    confidence: float
-    """Probability that the quote answers the question, from 0 to 1."""
+    certainty: Certainty
 
 
 class Answered(msgspec.Struct, frozen=True):
     quotes: tuple[AnswerQuote, ...]
     nearest: tuple[str, ...] = ()
-    """The closest texts, if none answers the question."""
+    """The closest texts, if names of the question stand nowhere."""
     notes: tuple[str, ...] = ()
     truncated: bool = False
 
@@ -82,17 +84,19 @@ def ask(call: "Call", question: str) -> Answered:
     passages = [Passage(unit.body, unit.title, shares.get(unit.id, 1.0), likeness.get(unit.id)) for unit in units]
     asked = msgspec.structs.replace(asked, lacks_word_pairs=everything.lacks_word_pairs(question))
     found = window_evidence(asked, passages, _LIMITS)
-    said = [_quote(call, units[quote.passage], quote.start, quote.end, quote.score) for quote in found]
+    said = [_quote(call, units[quote.passage], quote) for quote in found]
     # Documents say what holds, and commits since when: neither takes the room of the other.
     from_commits = window_evidence(asked, [Passage(each.body, each.title, share) for each, share in told], _OF_COMMITS)
-    said += [_quote(call, told[quote.passage][0], quote.start, quote.end, quote.score) for quote in from_commits]
+    said += [_quote(call, told[quote.passage][0], quote) for quote in from_commits]
     found = (*found, *from_commits)
-    nearest = tuple(dict.fromkeys(f"{each.title} ({each.place})" for each in said))[:3]
-    if nowhere or not any(quote.may_answer and quote.score >= _LEAST for quote in found):
+    if nowhere:
+        nearest = tuple(dict.fromkeys(f"{each.title} ({each.place})" for each in said))[:_NEAREST]
         return Answered((), nearest, (NOTHING, *nowhere, *notes))
+    if not any(quote.may_answer for quote in found):
+        return Answered(tuple(said[:_NEAREST]), (), (NOT_SURE, *notes))
     # What is half as likely is not quoted beside a better one.
-    least = max(each.confidence for each in said) / 2
-    kept = in_reading_order([each for each in said if each.confidence >= least])
+    least = max(quote.score for quote in found) / 2
+    kept = in_reading_order([each for each, quote in zip(said, found, strict=True) if quote.score >= least])
     return Answered(tuple(kept), (), notes)
 
 
@@ -125,29 +129,29 @@ def _defining(everything: ProjectSearch, asked: WeightedQuestion) -> Iterator[Un
 
 def in_reading_order(quotes: Sequence[AnswerQuote]) -> list[AnswerQuote]:
     """The quotes of one file together and from top to bottom; the file with the best quote comes first."""
-    best: dict[str, float] = {}
-    for each in quotes:
+    first: dict[str, tuple[int, int]] = {}
+    for at, each in enumerate(quotes):
         path = each.place.rpartition(":")[0] or each.place
-        best[path] = max(best.get(path, 0.0), each.confidence)
+        first[path] = min(first.get(path, (_ORDER.index(each.certainty), at)), (_ORDER.index(each.certainty), at))
 
-    def order(each: AnswerQuote) -> tuple[float, str, int]:
+    def order(each: AnswerQuote) -> tuple[tuple[int, int], int]:
         path, _, line = each.place.rpartition(":")
-        return -best[path or each.place], path or each.place, int(line) if line.isdecimal() else 0
+        return first[path or each.place], int(line) if line.isdecimal() else 0
 
     return sorted(quotes, key=order)
 
 
-def _quote(call: "Call", unit: Unit, start: int, end: int, score: float) -> AnswerQuote:
+def _quote(call: "Call", unit: Unit, found: Quote) -> AnswerQuote:
     place = unit.path or (unit.links[0][:12] if unit.part == commit_units.PART else unit.id[:15])
-    line = _line(call, unit, start)
+    line = _line(call, unit, found.start)
     return AnswerQuote(
-        quote=unit.body[start:end].strip(),
+        quote=quote_text(unit.body, found).strip(),
         kind="document" if unit.part == "section" else unit.part,
         id=unit.links[0] if unit.links and unit.part != "memory" else unit.id,
         # A memory may have no title of its own: what it says is its name, as in the search.
         title=one_line(unit.title or unit.body, 120) + (_made(call, unit) if unit.part == commit_units.PART else ""),
         place=f"{place}:{line}" if line else place,
-        confidence=round(score, 2),
+        certainty=found.certainty,
     )
 
 
@@ -178,10 +182,12 @@ def as_lines(found: Answered) -> Iterator[str]:
             yield "Nearest, and not enough: " + "; ".join(found.nearest)
         yield "`clew search` lists everything that has the words; `clew kb` says which documents are read."
         return
+    if NOT_SURE in found.notes:
+        yield NOT_SURE
     for number, each in enumerate(found.quotes):
         if number:
             yield ""
-        about = coloured(f"({each.kind}, confidence {each.confidence:g})", "dim")
+        about = coloured(f"({each.kind}, {each.certainty.value})", "dim")
         yield f"{coloured(each.place, 'cyan')}  {each.title}  {about}"
         yield from (f"  {line}".rstrip() for line in _tidy(each))
 

@@ -389,3 +389,27 @@ def test_no_text_is_refused_and_everything_read_lies_in_order(lines: list[str], 
             assert 1 <= block.line <= block.end_line
             assert (block.kind is BlockKind.HEADING) == (block.level > 0)
             at = block.end
+
+
+# Verifies: REQ-d00401-F
+def test_options_that_describe_a_thing_are_read_and_those_for_the_layout_are_not() -> None:
+    text = (
+        ".. conf::\n   :keys: bell_seconds\n   :default: 30\n   :class: wide\n\n   The pause between two strokes.\n\n"
+        ".. confval:: horn\n   :type: string\n   :no-index:\n\n   Which horn is blown.\n\n"
+        ".. image:: bell.png\n   :alt: a bell\n"
+    )
+    shown = read_document(text.encode(), "docs/bells.rst").text
+    assert len(shown.splitlines()) == len(text.splitlines())
+    assert shown.startswith("`bell_seconds`\n\n   default: 30\n\n\n   The pause")
+    assert "`horn`\n   type: string\n\n\n   Which" in shown
+    assert "no-index" not in shown
+    assert "a bell" not in shown
+
+
+# Verifies: REQ-d00090-B
+def test_a_long_table_of_lists_is_cut_between_its_rows() -> None:
+    rows = "".join(f"   * - FOG_{number}\n     - yes\n     - no\n" for number in range(200))
+    document = read_document(f"Bells\n=====\n\n.. list-table:: Fog\n\n{rows}".encode(), "docs/bells.rst")
+    texts = [document.text[each.start : each.end].strip() for each in chunks_of(document)]
+    assert len(texts) > 2
+    assert all(each.startswith("* - FOG_") for each in texts[1:])

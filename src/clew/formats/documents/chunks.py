@@ -64,6 +64,7 @@ _BLANK_LINES = re.compile(r"\n[ \t]*\r?\n")
 _LINE_END = re.compile(r"\r\n?|\n")
 _SPACE = re.compile(r"\s+")
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
+_LISTED_ROW = re.compile(r"(?<=\n)[ \t]*\*[ \t]+[-*][ \t]")
 _NESTED = re.compile(r"(?<=\n)(?=[ \t]*(?:[-*+•‣◦]|\d{1,9}[.)])[ \t])")
 
 _Cut = Callable[[str, int, int], Iterator[int]]
@@ -224,6 +225,11 @@ def _at_lines(text: str, start: int, end: int) -> Iterator[int]:
     return (match.end() for match in _LINE_END.finditer(text, start, end) if match.end() < end)
 
 
+def _at_rows(text: str, start: int, end: int) -> Iterator[int]:
+    """Offsets at which a row begins of a table that is written as a list of lists."""
+    return (match.start() for match in _LISTED_ROW.finditer(text, start, end) if match.start() > start)
+
+
 def _at_sentences(text: str, start: int, end: int) -> Iterator[int]:
     return (start + piece.start for piece in sentences(text[start:end])[1:])
 
@@ -251,6 +257,6 @@ _SEAMS: dict[BlockKind, tuple[_Cut, ...]] = {
     BlockKind.COMMENT: _PROSE_SEAMS,
     BlockKind.CODE: _CODE_SEAMS,
     BlockKind.OUTPUT: _CODE_SEAMS,
-    BlockKind.TABLE: (_at_lines, _at_spaces),
+    BlockKind.TABLE: (_at_rows, _at_lines, _at_spaces),
     BlockKind.ITEM: (_at_nested_items, _at_blank_lines, *_PROSE_SEAMS),
 }

@@ -21,7 +21,7 @@ from clew.formats.documents.rst import docinfo, rst_links, scan_rst
 from clew.formats.documents.rst_readable import placed_links, readable
 from clew.text.lines import TextLines
 
-VERSION = 8
+VERSION = 9
 """Changes when the same bytes would be read in another way."""
 
 FORMATS: Mapping[str, Format] = {

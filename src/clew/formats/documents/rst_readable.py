@@ -14,7 +14,7 @@ from clew.text.lines import TextLines
 
 _DIRECTIVE = re.compile(r"([ \t]*)\.\.[ \t]+(?:\|[^|]+\|[ \t]+)?([A-Za-z][\w:+.-]*?)::(?:[ \t]+(.*?))?[ \t]*$")
 _FOOTNOTE = re.compile(r"([ \t]*)\.\.[ \t]+(?=\[[^\]]+\][ \t])")
-_OPTION = re.compile(r"[ \t]*:[\w-]+:")
+_OPTION = re.compile(r"([ \t]*):([\w-]+):[ \t]*(.*?)[ \t]*$")
 _ROLE = re.compile(r":([A-Za-z][\w:+.-]*):`([^`<>]*?)(\s*<[^<>`]*>)?`(?!`)")
 _TARGET = re.compile(r"(?<![`\w])`([^`<>]+?)(\s*<[^<>`]+>)?`__?")
 _CODE = re.compile(r"``([^`](?:[^`]|`(?!`))*?)``")
@@ -28,6 +28,12 @@ _ADMONITION_NAMES = """
     note warning tip hint important caution danger error attention seealso todo admonition topic sidebar
 """
 _ADMONITIONS = frozenset(_ADMONITION_NAMES.split())
+_LAYOUT_NAMES = """
+    align alt canonical class figclass figwidth height hidden loc module name nocontentsentry noindex noindexentry
+    nosearch no-contents-entry no-index no-index-entry no-typesetting scale target width
+"""
+_OF_LAYOUT = frozenset(_LAYOUT_NAMES.split())
+"""Options that say nothing of what is described."""
 _FOR_LAYOUT = frozenset({"container", "rst-class", "cssclass", "only", "ifconfig"})
 """Directives whose argument says how the text inside is laid out, or where it is shown."""
 _VERSIONS = {
@@ -36,6 +42,10 @@ _VERSIONS = {
     "deprecated": "Deprecated since version",
     "versionremoved": "Removed in version",
 }
+
+
+_OTHERS = _FOR_LAYOUT | _ADMONITIONS | _VERSIONS.keys() | {"rubric", "centered", "image", "figure", "include", "tab"}
+"""Directives that describe nothing."""
 
 
 def readable(lines: TextLines, blocks: Sequence[Block]) -> tuple[TextLines, list[Block]]:
@@ -153,11 +163,24 @@ class _Page:
                 self.shown[first] = self.shown[first].replace(title, f"**{title}**")
                 self.shown[first + 1] = ""
             return
+        said = _announcement(directive[2].lower(), directive[3] or "")
+        describes = directive[2].lower() not in _OTHERS
         for place in range(first + 1, after):
-            if not _OPTION.match(self.shown[place]):
+            option = _OPTION.match(self.shown[place])
+            if option is None:
                 break
-            self.shown[place] = ""
-        self.shown[first] = directive[1] + _announcement(directive[2].lower(), directive[3] or "")
+            told = _told(option) if describes else ""
+            if told and not said:
+                # A directive without an argument is named by its first option: `.. conf::` with `:keys: bell`.
+                said, told = f"`{option[3]}`", ""
+            self.shown[place] = f"{option[1]}{told}" if told else ""
+        self.shown[first] = directive[1] + said
+
+
+def _told(option: re.Match[str]) -> str:
+    """What an option says of the thing that is described: its type or its default. Others are for the layout."""
+    name, value = option[2], option[3].strip()
+    return f"{name}: {value}" if value and name not in _OF_LAYOUT else ""
 
 
 def _announcement(name: str, argument: str) -> str:

@@ -22,7 +22,9 @@ from clew.kb.answer.shortlist import KeptPages, chosen_mode, fingerprint
 from clew.kb.boundary import Boundary
 from clew.operation.paging import Pages
 from clew.search.dense.search import TOO_BUSY
+from clew.search.quote.certainty import RATES, Certainty
 from clew.search.quote.evidence import Quote, evidence
+from clew.search.quote.whole import quote_text
 from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence
 
 if TYPE_CHECKING:
@@ -45,25 +47,28 @@ class QuotedSpan(msgspec.Struct, frozen=True):
     line: int
     end_line: int
     """Lines of the file; those of the whole section where its text has other lines than the file."""
-    confidence: float
-    """The probability that the span answers the question, from 0 to 1."""
+    certainty: Certainty
+    also: tuple[str, ...] = ()
+    """Places of its copies, as FILE:LINE."""
 
 
 class QuotedAnswer(msgspec.Struct, frozen=True, kw_only=True):
     quotes: tuple[QuotedSpan, ...]
-    """None where nothing answers the question; a note says why."""
+    """If nothing answers the question for sure, the nearest ones, all unsure; none if nothing is near. A note says
+    why."""
+    is_refused: bool = False
     sections: tuple[str, ...]
     """The quoted sections, best first."""
     has_more: bool
-    """True if there are further quotes, which say less; or any, if nothing seems to answer the question."""
+    """True if there are further quotes, which say less."""
     notes: tuple[str, ...]
     nearest: tuple[QuotedSpan, ...] = ()
-    """If nothing answers the question: the nearest spans, without their text."""
+    """If names of the question stand nowhere: the nearest spans, without their text."""
 
 
 NEAREST = 3
+_MOST_COPIES = 5
 LONGEST_ABBREVIATION = 5
-_TOO_FAR = "Nothing in the documents answers this: the nearest place is right with a likelihood of {likely:.0%}."
 _UNMENTIONED = "Nothing in the documents answers this: they do not mention {names}."
 
 
@@ -155,14 +160,18 @@ def quoted(
     end = offset + request.limits.max_quotes
     # One more than is shown tells whether there is more.
     found = ranked[: end + 1]
-    if is_first and (reason := _why_not(found, read)) is not None:
+    reason = _why_not(found, read) if is_first else None
+    if reason is not None and read.unmentioned:
         return _absent(read, found, reason)
+    if reason is not None:
+        end = min(end, offset + NEAREST)
     quotes = found[offset:end]
     return QuotedAnswer(
-        quotes=tuple(_quoted(read.sections[quote.passage], quote) for quote in quotes),
+        quotes=tuple(_quoted(read.sections, quote) for quote in quotes),
+        is_refused=reason is not None,
         sections=tuple(read.sections[place].section.id for place in sorted({quote.passage for quote in quotes})),
         has_more=len(found) > end,
-        notes=read.notes,
+        notes=read.notes if reason is None else (reason, *read.notes),
     )
 
 
@@ -174,35 +183,42 @@ def _why_not(found: Sequence[Quote], read: ReadSections) -> str | None:
         return _UNMENTIONED.format(names=" and ".join(f"'{name}'" for name in read.unmentioned))
     if any(quote.may_answer for quote in found):
         return None
-    return _TOO_FAR.format(likely=max(quote.score for quote in found))
+    return results.NOT_SURE
 
 
 def _absent(read: ReadSections, found: Sequence[Quote], reason: str) -> QuotedAnswer:
-    """The answer that nothing answers the question, with the nearest spans, one from each section."""
+    """The answer that the names of the question stand nowhere, with the nearest spans, one from each section."""
     by_section = {quote.passage: quote for quote in reversed(found)}
     nearest = sorted(by_section.values(), key=lambda quote: -quote.score)[:NEAREST]
-    spans = (_quoted(read.sections[quote.passage], quote) for quote in nearest)
+    spans = (_quoted(read.sections, quote) for quote in nearest)
     return QuotedAnswer(
         quotes=(),
+        is_refused=True,
         sections=(),
-        has_more=not read.unmentioned,
+        has_more=False,
         notes=(reason, *read.notes),
         nearest=tuple(msgspec.structs.replace(span, quote="") for span in spans),
     )
 
 
-def _quoted(found: FoundSection, quote: Quote) -> QuotedSpan:
+def _quoted(sections: Sequence[FoundSection], quote: Quote) -> QuotedSpan:
+    found = sections[quote.passage]
     section = found.section
     line, end_line = section.lines_of(found.text, quote.start, quote.end)
     return QuotedSpan(
-        quote=found.text[quote.start : quote.end],
+        quote=quote_text(found.text, quote),
         section_id=section.id,
         title=section.trail,
         path=section.document,
         line=line,
         end_line=end_line,
-        confidence=round(quote.score, 4),
+        certainty=quote.certainty,
+        also=tuple(_place(sections[passage], start, end) for passage, start, end in quote.also[:_MOST_COPIES]),
     )
+
+
+def _place(found: FoundSection, start: int, end: int) -> str:
+    return f"{found.section.document}:{found.section.lines_of(found.text, start, end)[0]}"
 
 
 _LONGEST_MISSING = 200
@@ -276,9 +292,7 @@ class Quoting:
         cursor = pages.cursor_to(offset + len(kept), state) if more else None
         self._kept.keep(cursor, caller.boundary, read)
         notes = (*note, *answered.notes)
-        nearest = tuple(
-            results.Nearest(each.section_id, each.title, each.line, each.confidence) for each in answered.nearest
-        )
+        nearest = tuple(results.Nearest(each.section_id, each.title, each.line) for each in answered.nearest)
         return results.RetrievedEvidence(
             quotes=kept,
             nearest=nearest or UNSET,
@@ -338,7 +352,9 @@ def _quote_of(passage: ScratchPassage, spoken: QuotedSpan, caller: Caller) -> re
         section_id=passage.section_id,
         title=passage.title,
         uri=caller.uri(passage),
-        confidence=spoken.confidence,
+        certainty=spoken.certainty.value,
+        confidence=RATES[spoken.certainty],
         line=spoken.line,
+        also=spoken.also or UNSET,
         flags=flagged(spoken.quote, passage.title),
     )

@@ -8,6 +8,9 @@ from msgspec import UNSET, UnsetType
 
 from clew.kb.limits import Flags, LimitReason, Notes
 
+NOT_SURE = "Nothing in the documents answers this for sure. The nearest:"
+"""The first note of an answer whose quotes are all unsure."""
+
 
 class SignalContribution(msgspec.Struct, frozen=True):
     """The share of one signal in a result's score; the values add up to the fused score."""
@@ -87,13 +90,17 @@ class EvidenceQuote(msgspec.Struct, frozen=True, kw_only=True):
     section_id: str
     title: str
     uri: str
+    certainty: str | UnsetType = UNSET
+    """kb.retrieve_evidence: sure, likely or unsure."""
     confidence: float
-    """kb.retrieve_evidence: how likely the quote is to answer, from 0 to 1. kb.extract_evidence: the share of the
+    """kb.retrieve_evidence: how often answers of this certainty were right. kb.extract_evidence: the share of the
     question's words that it has."""
     line: int
     """Of the file that section_id names."""
     context_before: str | UnsetType = UNSET
     context_after: str | UnsetType = UNSET
+    also: tuple[str, ...] | UnsetType = UNSET
+    """Places of its copies."""
     flags: Flags = UNSET
 
 
@@ -132,12 +139,12 @@ class Nearest(msgspec.Struct, frozen=True):
     section_id: str
     title: str
     line: int
-    confidence: float
 
 
 class RetrievedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     quotes: tuple[EvidenceQuote, ...]
-    """None where nothing in the documents answers the question."""
+    """All unsure where nothing in the documents answers the question for sure, which a note says; none where names of
+    it stand nowhere."""
     sources: tuple[EvidenceSource, ...]
     diagnostics: dict[str, Any]
     """`Diagnostics`; its schema would cost every client more than it tells."""

@@ -234,27 +234,29 @@ class Ask(
         )
 
     def render(self, result: "QuotedAnswer") -> str:
+        from clew.kb.answer.results import NOT_SURE
         from clew.search.quote.evidence import question_tokens
 
         if not result.quotes:
-            nearest = [
-                f"{_place(each.path, each.line)}  {each.title}  {each.confidence:.0%}" for each in result.nearest
-            ]
+            nearest = [f"{_place(each.path, each.line)}  {each.title}" for each in result.nearest]
             head = "No document answers that. Nearest:" if nearest else "No document says anything about that."
             return "\n".join([head, *nearest])
-        asked, lines = question_tokens(self.question), []
+        asked, lines = question_tokens(self.question), [NOT_SURE] if result.is_refused else []
         for each in result.quotes:
-            about = coloured(f"{each.title}  {each.confidence:.0%}", "dim")
+            copies = f"  also {', '.join(each.also)}" if each.also else ""
+            about = coloured(f"{each.title}  {each.certainty.value}{copies}", "dim")
             lines.append(f"{_place(each.path, each.line)}  {about}")
             # The lines of tables and code stay as they are.
             lines += [f"    {_bold(line.rstrip(), asked)}" for line in each.quote.splitlines() if line.strip()]
         return "\n".join(lines)
 
     def messages(self, result: "QuotedAnswer") -> tuple[str, ...]:
-        return tuple(map(note, result.notes))
+        from clew.kb.answer.results import NOT_SURE
+
+        return tuple(note(each) for each in result.notes if each != NOT_SURE)
 
     def exit_code(self, result: "QuotedAnswer") -> int:
-        return 0 if result.quotes else 1
+        return 1 if result.is_refused or not result.quotes else 0
 
 
 class ShowDocument(

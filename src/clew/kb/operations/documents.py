@@ -268,7 +268,8 @@ class ExtractEvidence(
         return msgspec.structs.replace(answer, notes=_notes(clamped, answer))
 
     def text(self, result: results.ExtractedEvidence | results.RetrievedEvidence) -> str:
-        lines: list[str] = []
+        notes = () if result.notes is UNSET else result.notes
+        lines = [each for each in notes if each == results.NOT_SURE]
         first: dict[str, int] = {}
         above: dict[str, Sequence[str]] = {}
         for number, each in enumerate(result.quotes, start=1):
@@ -280,7 +281,9 @@ class ExtractEvidence(
                 title = _headings(each.quote, _file(each), headings, above.get(_file(each), ()))
                 above.setdefault(_file(each), headings)
                 source = f"{_place(each)} {_known_as(each)}{_titled(title) if title else ''}"
-            lines.append(f"{number}. {each.confidence:.0%} {source}")
+            sure = f"{each.confidence:.0%}" if each.certainty is UNSET else each.certainty
+            copies = "" if each.also is UNSET else f"; also {', '.join(each.also)}"
+            lines.append(f"{number}. {sure} {source}{copies}")
             lines += [line for line in _quoted(each.quote) if line.strip("> ")]
         if not result.quotes:
             nearest = _nearest_lines(result)
@@ -291,11 +294,11 @@ class ExtractEvidence(
             lines.append(f"Not known here or expired: {', '.join(missing)}. Search again.")
         cursor = getattr(result, "next_cursor", None)
         if cursor is not None:
-            offer = "More" if result.quotes else "To read the nearest places all the same"
-            lines.append(f"{offer}: pass cursor={cursor}")
+            lines.append(f"More: pass cursor={cursor}")
         elif result.partial:
             lines.append("More quotes did not fit; ask for fewer or shorter ones.")
-        return _text(lines, result.notes, quotes=bool(result.quotes))
+        others = [each for each in notes if each != results.NOT_SURE]
+        return _text(lines, others, quotes=bool(result.quotes))
 
 
 def _headings(quote: str, path: str, headings: Sequence[str], shown: Sequence[str]) -> str:
@@ -312,7 +315,7 @@ def _headings(quote: str, path: str, headings: Sequence[str], shown: Sequence[st
 def _nearest_lines(result: results.ExtractedEvidence | results.RetrievedEvidence) -> list[str]:
     nearest = getattr(result, "nearest", UNSET)
     places = () if nearest is UNSET else nearest
-    return [f"Nearest, {each.confidence:.0%}: {_place(each)}{_titled(each.title)}" for each in places]
+    return [f"Nearest: {_place(each)}{_titled(each.title)}" for each in places]
 
 
 class EvidenceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -329,9 +332,9 @@ class RetrieveEvidence(
     example={"question": "what is the default margin?"},
 ):
     """Use when documentation may answer a question. Do not use when you explore: kb.search. Returns at most max_quotes
-    quotes with sources and how likely each answers; none, and a note, where nothing does. If you need more, call it
-    with next_cursor, or kb.expand_excerpt. Defaults: top_k 5, 6 quotes of 80 tokens, max_per_doc 1, mode auto. Max: 5,
-    20, 125."""
+    quotes with sources, each sure, likely or unsure; where nothing answers, a note and the nearest. If you need more,
+    call it with next_cursor, or kb.expand_excerpt. Defaults: top_k 5, 6 quotes of 80 tokens, max_per_doc 1, mode auto.
+    Max: 5, 20, 125."""
 
     question: Query
     scope: Scope = None

@@ -21,6 +21,7 @@ from heapq import nsmallest
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.search.quote.certainty import Certainty
 from clew.search.quote.samples import outside, stripped
 from clew.search.quote.structure import structure
 from clew.text.sentences import is_heading, plain_spans
@@ -60,6 +61,14 @@ class Quote(msgspec.Struct, frozen=True):
     """The context is passage[context_start:start] and passage[end:context_end]; a window has none."""
     may_answer: bool = True
     """False for a window that is too far from the question to be an answer."""
+    lead: tuple[int, int] | None = None
+    """What is shown before it: the head of its table, or the term that it explains a part of."""
+    cut_before: bool = False
+    """True if it is a later part of something that is too long for a quote."""
+    also: tuple[tuple[int, int, int], ...] = ()
+    """Passages, starts and ends of its copies."""
+    certainty: Certainty = Certainty.UNSURE
+    """Of a window."""
 
 
 class ScoredSpan(msgspec.Struct, frozen=True):

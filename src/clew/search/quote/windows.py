@@ -29,14 +29,17 @@ from 0 to 1, is what the vectors of words say; without those no other word count
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from clew.search.quote.blocks import BlockForm
+from clew.search.quote.certainty import QuoteSupport
 from clew.search.quote.evidence import Quote, QuoteLimits, checked, fitting_end
 from clew.search.quote.samples import outside, samples, stripped, without
 from clew.search.quote.structure import structure
+from clew.search.quote.whole import Whole, whole_units
 from clew.text.sentences import TextKind, is_term, sentences
 from clew.text.stem import stem
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
@@ -126,8 +129,12 @@ _LEAST_NEAR = 0.3
 """Likewise two texts in meaning."""
 _OF_PASSAGE, _WITH_HEADINGS, _ALONE, _MEANT, _DEFINES = 1.0, 1.0, 1.0, 2.0, 1.0
 _CONTINUES = 0.4
+_FOLLOWS = (BlockForm.PROSE, BlockForm.CODE)
+"""Units that continue the one before them."""
 _MARKS = re.compile(r"[\s*_`|,.;:]+")
 """Marks and spaces that do not change the meaning of a text."""
+_LINK_TO = re.compile(r"\[([^\[\]]*)\](?:\([^()\s]*\)|\[[^\]]*\])")
+_HEADING_LINE = re.compile(r"\A {0,3}#{1,6}[ \t].*\n|^ {0,3}[-*+][ \t]+")
 
 
 class Curve(NamedTuple):
@@ -190,9 +197,10 @@ class Passage(msgspec.Struct, frozen=True):
 
 
 class _Cut(msgspec.Struct, frozen=True):
-    """A part of a passage and its words."""
+    """A whole unit of a passage, and its words with those of its lead."""
 
     passage: int
+    unit: Whole
     start: int
     end: int
     words: list[str]
@@ -208,6 +216,7 @@ class _Window(msgspec.Struct, frozen=True):
     says_something: bool
     """True if it says anything about the question at all."""
     worth: float
+    evidence: QuoteSupport
 
     def rank(self) -> tuple[bool, float, int, int]:
         return not self.may_answer, -self.worth, self.cut.passage, self.cut.start
@@ -220,14 +229,7 @@ def window_evidence(
     does."""
     limits = checked(limits or QuoteLimits())
     above = [_words(passage.headings) for passage in passages]
-    # A window without a word, such as the ruler of a table or a list of addresses, says nothing.
-    cuts = [
-        _Cut(number, start, end, said, _own_words(passage.text, start, end, shown))
-        for number, passage in enumerate(passages)
-        for shown in (samples(passage.text),)
-        for start, end in _saying(passage.text, limits)
-        if (said := _words(passage.text[start:end]))
-    ]
+    cuts = [cut for number, passage in enumerate(passages) for cut in _cuts(number, passage.text, limits)]
     words = (word for each in (*above, *(cut.words for cut in cuts)) for word in each)
     overlaps = WordOverlap(asked.text, asked.rarities, words, asked.vectors)
     headings = [overlaps.best(each) for each in above]
@@ -236,33 +238,34 @@ def window_evidence(
     weighed = [
         _weighed(cut, passages[cut.passage], headings[cut.passage], overlaps, meant[cut.passage], asked) for cut in cuts
     ]
-    candidates = [*weighed[:1], *(_continued(before, window) for before, window in pairwise(weighed))]
+    candidates = _continued(weighed)
     speaking = [candidate for candidate in candidates if candidate.says_something] or candidates
     best = islice(_different(sorted(speaking, key=_Window.rank), passages), limits.max_quotes)
-    return tuple(_quote(each) for each in best)
+    return tuple(_quote(each, others) for each, others in best)
 
 
-def _different(ranked: Iterable[_Window], passages: Sequence[Passage]) -> Iterator[_Window]:
-    """The windows without those that repeat a better one word for word: pages repeat a step for each system. One
-    different word may say the opposite."""
-    taken: set[str] = set()
+def _different(ranked: Iterable[_Window], passages: Sequence[Passage]) -> Iterator[tuple[_Window, list[_Window]]]:
+    """The windows without those that repeat a better one, which has them as further places: pages repeat a step for
+    each system. One different word may say the opposite."""
+    taken: dict[str, tuple[_Window, list[_Window]]] = {}
     for each in ranked:
         cut = each.cut
-        said = _MARKS.sub(" ", passages[cut.passage].text[cut.start : cut.end]).strip()
-        if said not in taken:
-            taken.add(said)
-            yield each
+        said = repeated(passages[cut.passage].text[cut.start : cut.end])
+        known = taken.setdefault(said, (each, []))
+        if known[0] is not each:
+            known[1].append(each)
+    yield from taken.values()
+
+
+def repeated(text: str) -> str:
+    """What is compared to find copies of a text: without headings, marks of emphasis, and where its links lead to."""
+    return _MARKS.sub(" ", _LINK_TO.sub(r"\1", _HEADING_LINE.sub("", text))).strip()
 
 
 def _words(text: str) -> list[str]:
     """The words of a text, and its identifiers whole."""
     words, compounds = split(_TARGET.sub("", text))
     return words + compounds
-
-
-def _own_words(text: str, start: int, end: int, shown: list[tuple[int, int]]) -> list[str] | None:
-    """The words of a window that are not from documents which the text shows as samples; None if it shows none."""
-    return _words(without(shown, text, start, end)) if shown else None
 
 
 class _Portion(NamedTuple):
@@ -282,15 +285,17 @@ def windows(text: str, limits: QuoteLimits) -> Iterator[tuple[int, int]]:
     return ((group[0].start, group[-1].end) for group in _windows(text, limits))
 
 
-def _saying(text: str, limits: QuoteLimits) -> Iterator[tuple[int, int]]:
-    """The windows without lines of structure. A window of headings alone is dropped, because it says nothing by
-    itself."""
-    lines = structure(text)
-    for group in _windows(text, limits):
-        for first, last in outside(lines, group[0].start, group[-1].end):
+def _cuts(number: int, text: str, limits: QuoteLimits) -> Iterator[_Cut]:
+    """The units of a passage without lines of structure. One without a word, such as a list of addresses, says
+    nothing."""
+    lines, documents = structure(text), samples(text)
+    for place, unit in enumerate(whole_units(text, limits)):
+        lead = _words(text[unit.lead[0] : unit.lead[1]]) if unit.lead is not None else []
+        for first, last in outside(lines, unit.start, unit.end):
             start, end = stripped(text, first, last)
-            if not all(each.is_heading for each in group if each.start < end and start < each.end):
-                yield start, end
+            if start < end and (said := _words(text[start:end])):
+                own = [*lead, *_words(without(documents, text, start, end))] if documents else None
+                yield _Cut(number, msgspec.structs.replace(unit, place=place), start, end, [*lead, *said], own)
 
 
 def _windows(text: str, limits: QuoteLimits) -> Iterator[list[_Portion]]:
@@ -356,7 +361,13 @@ def _weighed(
     says_something = together.same > 0 or together.alike >= _LEAST_ALIKE or is_meant
     worth = _OF_PASSAGE * passage.share + said + meaning
     may_answer = (by_words or near.likeness >= LEAST_NEAR) and curve.may_answer(score, asked)
-    return _Window(cut, curve.at(score, asked), may_answer, says_something, worth)
+    evidence = QuoteSupport(
+        same=together.same,
+        telling=together.same * sum(asked.rarities.values()),
+        near=None if by_words else near.likeness,
+        may_answer=may_answer,
+    )
+    return _Window(cut, curve.at(score, asked), may_answer, says_something, worth, evidence)
 
 
 def _shown(words: list[str], own: list[str], headings: "NDArray[np.float32]", overlaps: WordOverlap) -> float:
@@ -370,14 +381,23 @@ def _shown(words: list[str], own: list[str], headings: "NDArray[np.float32]", ov
     return _ALONE * alone + _WITH_HEADINGS * together
 
 
-def _continued(before: _Window, window: _Window) -> _Window:
-    """A window with a share of the score of the one before it, because the answer often follows the sentence with the
-    words of the question, as the rows of a table follow its introduction."""
-    if before.cut.passage != window.cut.passage:
-        return window
-    shared = (1 - _CONTINUES) * window.worth + _CONTINUES * before.worth
-    says_something = window.says_something or before.may_answer
-    return msgspec.structs.replace(window, worth=max(window.worth, shared), says_something=says_something)
+def _continued(weighed: Sequence[_Window]) -> list[_Window]:
+    """The windows, each with a share of the worth of what introduces it, because the answer often follows the sentence
+    with the words of the question. An item or a row is introduced by what is above all of them, not by its neighbour,
+    which is about something else."""
+    places = {(each.cut.passage, each.cut.unit.place): each for each in weighed}
+    found = []
+    for each in weighed:
+        unit = each.cut.unit
+        above = unit.above if unit.above >= 0 else unit.place - 1 if unit.form in _FOLLOWS else -1
+        before = places.get((each.cut.passage, above))
+        if before is not None and before is not each:
+            shared = (1 - _CONTINUES) * each.worth + _CONTINUES * before.worth
+            says_something = each.says_something or before.may_answer
+            found.append(msgspec.structs.replace(each, worth=max(each.worth, shared), says_something=says_something))
+        else:
+            found.append(each)
+    return found
 
 
 class _Near(NamedTuple):
@@ -415,6 +435,19 @@ def _fits(text: str, start: int, end: int, limits: QuoteLimits) -> bool:
     return end - start <= longest and estimate_tokens(text[start:end]) <= limits.max_quote_tokens
 
 
-def _quote(found: _Window) -> Quote:
-    cut = found.cut
-    return Quote(cut.passage, cut.start, cut.end, found.likely, False, cut.start, cut.end, found.may_answer)
+def _quote(found: _Window, others: Sequence[_Window]) -> Quote:
+    cut, unit = found.cut, found.cut.unit
+    return Quote(
+        passage=cut.passage,
+        start=cut.start,
+        end=cut.end,
+        score=found.likely,
+        truncated=unit.cut_after,
+        context_start=cut.start,
+        context_end=cut.end,
+        may_answer=found.may_answer,
+        lead=unit.lead,
+        cut_before=unit.cut_before,
+        also=tuple((each.cut.passage, each.cut.start, each.cut.end) for each in others),
+        certainty=found.evidence.certainty,
+    )

@@ -8,7 +8,7 @@ from clew.operation.call import Call
 from clew.operation.declare import HelpHeading, MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.text.terminal import coloured, note
 from clew.trace.find.requests import SearchQuery
-from clew.why.ask import NOTHING, UNMENTIONED, Answered, as_lines, ask
+from clew.why.ask import NOT_SURE, NOTHING, UNMENTIONED, Answered, as_lines, ask
 from clew.why.search import FoundItem, FoundItems, ProjectSearch, read_documents
 from clew.why.search import as_lines as found_lines
 
@@ -145,7 +145,7 @@ class AskEverything(
 
     def messages(self, result: Answered) -> tuple[str, ...]:
         # What is said instead of quotes is there already.
-        return tuple(note(each) for each in result.notes if not each.startswith((NOTHING, UNMENTIONED)))
+        return tuple(note(each) for each in result.notes if not each.startswith((NOTHING, NOT_SURE, UNMENTIONED)))
 
     def exit_code(self, result: Answered) -> int:
-        return 0 if result.quotes else 1
+        return 0 if result.quotes and NOT_SURE not in result.notes else 1

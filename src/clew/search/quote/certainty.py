@@ -1,0 +1,54 @@
+"""Classes of certainty: how often a quote of such a kind was right.
+
+The words of the question decide: a quote that has all of them, with its headings, was nearly always right, one that has
+some of them sometimes, and questions about something else seldom reach half. The bounds were chosen on the half of the
+questions for tuning (`benchmarks/answers`), and `RATES` are what was measured on the other half.
+"""
+
+# Implements: REQ-d00402-B
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+import msgspec
+
+
+class Certainty(StrEnum):
+    SURE = "sure"
+    LIKELY = "likely"
+    UNSURE = "unsure"
+
+
+RATES = {Certainty.SURE: 0.9, Certainty.LIKELY: 0.7, Certainty.UNSURE: 0.3}
+_SURE, _LIKELY = 0.95, 0.55
+"""Least shares of the question's words, by their rarity, in a quote and the headings above it."""
+_NEAR = 0.3
+"""Least likeness in meaning, where that is known."""
+_TELLING = 1.0
+"""Least rarity of all shared words together: a quote that shares only words that most texts have tells nothing."""
+
+
+class QuoteSupport(msgspec.Struct, frozen=True, gc=False):
+    """What speaks for a quote."""
+
+    same: float
+    """The share of the question's words that it has with its headings, by rarity; from 0 to 1."""
+    telling: float
+    """The rarity of these words, added up."""
+    near: float | None
+    """Likeness in meaning; None if it is not known."""
+    may_answer: bool
+    """False if it is too far from the question to be an answer."""
+
+    @property
+    def certainty(self) -> Certainty:
+        is_far = self.near is not None and self.near < _NEAR
+        if not self.may_answer or is_far or self.telling < _TELLING or self.same < _LIKELY:
+            return Certainty.UNSURE
+        return Certainty.SURE if self.same >= _SURE else Certainty.LIKELY
+
+
+def surest(found: Iterable[Certainty]) -> Certainty:
+    """The class of an answer: that of its surest quote."""
+    there = set(found)
+    return next((each for each in Certainty if each in there), Certainty.UNSURE)
