@@ -6,6 +6,7 @@ shows, unless the answer says what is missing or what is made anew.
 
 import contextlib
 import io
+import os
 import random
 import re
 import shutil
@@ -19,7 +20,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.attack.outcome import Outcome
+from tests.failing_disk import spoil
 
+from clew.store.sqlite.note import note_of
 from clew.surfaces.cli.main import main
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo"
@@ -40,7 +43,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 _AUTHORED = {"clew.db", "memory.db"}
 _SAYS_SO = re.compile(
     r"damaged|made anew|anew from|not complete|still being|read again|missing|left out|Not known|did not make"
-    r"|another program|by another version|not built yet",
+    r"|another program|by another version|not built yet|not looked for",
     re.IGNORECASE,
 )
 _STEADY = re.compile(r"\d+(?:\.\d+)? ?(?:ms|s)\b|\d{4}-\d\d-\d\d(?:[T ][0-9:.]+Z?)?|just now|\d+ \w+ ago")
@@ -63,9 +66,14 @@ def run(rounds: int) -> Outcome:
         for number in range(rounds):
             name = names[number % len(names)]
             what = chance.choice(sorted(DAMAGES))
+            damage, is_disk = DAMAGES[what], bool(chance.randrange(2))
+            what += " by a failing disk" * is_disk
             with project.restored():
-                path = project.root / name
-                path.write_bytes(DAMAGES[what](chance, project.whole[name]))
+                path, content = project.root / name, damage(chance, project.whole[name])
+                if is_disk:
+                    spoil(path, content)
+                else:
+                    path.write_bytes(content)
                 faults += [f"{what} in {name} (round {number}): {fault}" for fault in project.faults(name)]
             counts[Path(name).name] += 1
         crafted = [(craft, name) for craft in sorted(CRAFTED) for name in names]
@@ -94,22 +102,29 @@ class Damaged:
             # Twice: what is filled in the background is there then.
             for _ in range(2):
                 self.expected = [say(command) for command in commands]
-            self.whole = {
-                str(path.relative_to(self.root)): _in_one_file(path)
+            files = [
+                path
                 for folder in (self.root / ".clew", self.root / ".git" / "clew")
                 for path in sorted(folder.rglob("*.db"))
-            }
+            ]
+            self.whole = {str(path.relative_to(self.root)): _in_one_file(path) for path in files}
+            self._times = {path: path.stat().st_mtime_ns for path in files}
+            self._notes = {note: note.read_bytes() for note in map(note_of, files) if note.exists()}
 
     @contextlib.contextmanager
     def restored(self) -> Iterator[None]:
         """All databases as they were, before the block."""
         for folder in (self.root / ".clew", self.root / ".git" / "clew"):
             for path in folder.rglob("*"):
-                if path.name.endswith(("-wal", "-shm", "-journal", "-boot")) or path.name.startswith("clew-damaged"):
+                if path.name.endswith(("-wal", "-shm", "-journal", "-note")) or path.name.startswith("clew-damaged"):
                     path.unlink()
         for name, content in self.whole.items():
-            # In place: it stays the file that it was.
-            (self.root / name).write_bytes(content)
+            # In place, and with its time: it stays the file that it was.
+            path = self.root / name
+            path.write_bytes(content)
+            os.utime(path, ns=(self._times[path],) * 2)
+        for note, content in self._notes.items():
+            note.write_bytes(content)
         with contextlib.chdir(self.root):
             yield
 

@@ -43,7 +43,7 @@ A. A table SHALL be read.
 """
 _DATABASES = ("clew.db", "parsed.db", "memory.db", "memory-index.db", "memory-mirror.db")
 OWN_NAMES = (
-    *(name + ending for name in _DATABASES for ending in ("", "-wal", "-shm", "-journal", "-boot")),
+    *(name + ending for name in _DATABASES for ending in ("", "-wal", "-shm", "-journal", "-boot", "-note")),
     *("hooks.spool", "hooks.spool.taken", "hooks.lock", "hooks.sock", "team-memory", ".gitignore"),
     *("restoring", "restoring.lock", "search", "kb", "code", "history", "backups", "link-vectors"),
     *("search/index.db", "search/index.db-wal", "search/writer.lock", "kb/documents.db", "kb/writer.lock"),
@@ -51,7 +51,7 @@ OWN_NAMES = (
 )
 """Everything that Clew keeps in a state folder, by name below it; a link may lie under each."""
 SHARED_NAMES = (
-    *(f"memory.db{ending}" for ending in ("", "-wal", "-shm", "-journal", "-boot")),
+    *(f"memory.db{ending}" for ending in ("", "-wal", "-shm", "-journal", "-boot", "-note")),
     *("memory-index.db", "memory-index.db-wal", "hooks.spool", "hooks.spool.taken", "team-memory"),
 )
 """The same for the folder in which a repository's memory is kept."""

@@ -14,7 +14,7 @@ COMMANDS = (
 )
 ATTACKED = (
     *(".clew/parsed.db", ".clew/code/code.db", ".clew/history/history.db", ".clew/search/index.db"),
-    *(".clew/clew.db", ".git/clew/memory-index.db"),
+    *(".clew/clew.db", ".git/clew/memory.db", ".git/clew/memory-index.db"),
 )
 
 
@@ -30,6 +30,16 @@ def test_no_damage_ends_as_a_fault_or_is_shown_as_the_truth(project: Damaged, nu
     with project.restored():
         (project.root / name).write_bytes(DAMAGES[damage](random.Random(number), project.whole[name]))
         assert project.faults(name) == []
+
+
+# Verifies: REQ-d00647-A, REQ-d00647-B
+@pytest.mark.parametrize("name", ATTACKED)
+def test_swapped_pages_never_leave_anything_out_in_silence(project: Damaged, name: str) -> None:
+    swap = DAMAGES["two pages in each other's place"]
+    for number in range(3):
+        with project.restored():
+            (project.root / name).write_bytes(swap(random.Random(number), project.whole[name]))
+            assert project.faults(name) == []
 
 
 # Verifies: REQ-d00646-A, REQ-d00646-B

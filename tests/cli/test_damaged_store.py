@@ -285,7 +285,7 @@ def test_documents_are_searched_where_nothing_can_be_written(
     "mount",
     [
         "mount --bind {0} {0} && mount -o remount,ro,bind {0}",
-        "mount -t tmpfs -o size=1m tmpfs {1} && cp -r {0}/. {1} && mount --move {1} {0}"
+        "mount -t tmpfs -o size=1m tmpfs {1} && cp -a {0}/. {1} && mount --move {1} {0}"
         " && (dd if=/dev/zero of={0}/ballast bs=4k 2>/dev/null || true)",
     ],
     ids=["read-only", "full"],

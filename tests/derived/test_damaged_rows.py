@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.failing_disk import spoil
 
 from clew.derived.code_file import CodeFile, SourceFile
 from clew.derived.file import DerivedFile, FileSchema
@@ -16,6 +17,7 @@ from clew.errors import StoreCorrupt
 from clew.formats.code.declared_imports import Import
 from clew.formats.code.facts.model import Facts, Outline, Reading, Symbol
 from clew.project import Project
+from clew.store.sqlite.note import note_of
 from clew.workspace.git.history import CommitRecord, PathChange
 
 READER = "elspais/1"
@@ -192,13 +194,15 @@ def test_a_path_is_not_left_out_because_pages_of_an_index_are_swapped(tmp_path: 
             [CommitRecord("c1", (), 7, "A", "a@b", "Begin", tuple(PathChange("A", each) for each in paths))], ["c1"]
         )
     change(file, "PRAGMA journal_mode = DELETE")
+    note_of(file).unlink()
+    CommitHistory(tmp_path).close()
     whole, size, raised = file.read_bytes(), 4096, 0
     pages = len(whole) // size
     for one in range(3, pages - 1):
         content = bytearray(whole)
         here, there = one * size, (one + 1) * size
         content[here : here + size], content[there : there + size] = whole[there : there + size], whole[here:there]
-        file.write_bytes(content)
+        spoil(file, content)
         with closing(CommitHistory(tmp_path)) as history:
             try:
                 assert [each for each in paths[::20] if not history.of_path(each)] == [], one

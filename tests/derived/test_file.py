@@ -12,6 +12,7 @@ import pytest
 from clew.derived.file import DerivedFile, FileSchema, in_memory, throw_away
 from clew.errors import StoreCorrupt, StoreReadOnly
 from clew.store.sqlite.connections import SqliteConnection
+from clew.store.sqlite.note import note_of
 
 SCHEMA = FileSchema(
     name="The store of notes",
@@ -47,11 +48,12 @@ def test_what_was_written_is_there_when_the_file_is_opened_again(tmp_path: Path)
     [
         (lambda path: path.write_bytes(b"this is no database" * 400), "was damaged"),
         (lambda path: path.write_bytes(path.read_bytes()[:100] + b"\xff" * 8000), "was damaged"),
-        (lambda path: change(path, "PRAGMA user_version = 2"), "another version of Clew"),
-        (lambda path: change(path, "PRAGMA user_version = 4"), "another version of Clew"),
-        (lambda path: change(path, "DROP TABLE tags"), "another version of Clew"),
+        (lambda path: change(path, "PRAGMA user_version = 2"), "changed by another program"),
+        (lambda path: change(path, "PRAGMA user_version = 2", is_noted=False), "another version of Clew"),
+        (lambda path: change(path, "PRAGMA user_version = 4", is_noted=False), "another version of Clew"),
+        (lambda path: change(path, "DROP TABLE tags", is_noted=False), "another version of Clew"),
     ],
-    ids=["another file", "damaged", "an older version", "a newer version", "a table is missing"],
+    ids=["another file", "damaged", "changed", "an older version", "a newer version", "a table is missing"],
 )
 def test_a_file_of_no_use_is_replaced_by_an_empty_one_and_a_note_says_why(tmp_path: Path, spoil, said: str) -> None:
     path = tmp_path / "notes.db"
@@ -68,10 +70,13 @@ def test_a_file_of_no_use_is_replaced_by_an_empty_one_and_a_note_says_why(tmp_pa
         assert (notes(last), last.notes) == (["two"], ())
 
 
-def change(path: Path, statement: str) -> None:
+def change(path: Path, statement: str, *, is_noted: bool = True) -> None:
+    """Change a file with another program, or as a Clew that kept no notes."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
         connection.commit()
+    if not is_noted:
+        note_of(path).unlink()
 
 
 # Verifies: REQ-o00010-C

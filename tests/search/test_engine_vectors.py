@@ -25,6 +25,7 @@ from clew.search.index import UnitIndex
 from clew.search.index_tables import SCHEMA
 from clew.search.question import Question, Results
 from clew.search.units import Filters, Scope, Unit
+from clew.store.sqlite.note import note_of
 
 SCOPE = Scope(parts=("rule",))
 Engines = Callable[..., SearchEngine]
@@ -460,6 +461,8 @@ def test_an_index_of_an_earlier_layout_keeps_its_embeddings(
     engine.close()
     with closing(sqlite3.connect(engine.folder / "index.db")) as connection:
         connection.executescript(earlier)
+    # A Clew of that time kept no notes.
+    note_of(engine.folder / "index.db").unlink()
     again = engines(word_counts.settings())
     assert (again.state().notes, again.units.count()) == ((), 0)
     # Units come back part by part; what has not come yet does not lose what was made of it.
@@ -511,6 +514,7 @@ def test_an_index_of_an_earlier_layout_gets_the_pages_of_a_new_one(engines: Engi
             connection.execute(f"PRAGMA {statement}")
         connection.execute("VACUUM")
         assert connection.execute("PRAGMA page_size").fetchone() == (4096,)
+    note_of(path).unlink()
     with closing(UnitIndex(path)) as again, again.unbound() as connection:
         assert connection.execute("PRAGMA page_size").fetchone() == (2048,)
         assert connection.execute("SELECT count(*) FROM embeddings").fetchone() == (20,)

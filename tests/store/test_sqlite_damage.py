@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.failing_disk import spoil
 
 from clew.errors import StoreCorrupt, StoreError, StoreTooNew
 from clew.store.interface import Damaged
@@ -66,7 +67,9 @@ def test_a_damaged_page_is_found_when_it_is_read_and_nothing_is_written_after(tm
     with closing(sqlite3.connect(tmp_path / "healthy.db")) as connection:
         (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'entries'").fetchone()
     damaged = healthy[: (root - 1) * PAGE] + noise(PAGE) + healthy[root * PAGE :]
-    path.write_bytes(damaged)
+    path.write_bytes(healthy)
+    open_sqlite(path).close()
+    spoil(path, damaged)
     with closing(open_sqlite(path)) as store:
         with pytest.raises(StoreCorrupt, match=str(path)):
             store.scan("notes")
@@ -200,7 +203,7 @@ def test_a_file_emptied_beside_its_log_is_not_taken_for_a_new_store(tmp_path: Pa
 def test_a_store_gets_its_name_when_it_is_whole_so_that_an_empty_file_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "clew.db"
     open_sqlite(path).close()
-    assert [file.name for file in tmp_path.iterdir()] == ["clew.db"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["clew.db", "clew.db-note"]
     path.write_bytes(b"")
     with pytest.raises(StoreCorrupt, match="it is empty"):
         open_sqlite(path)

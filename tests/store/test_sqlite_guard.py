@@ -14,6 +14,7 @@ from clew.store.sqlite.connections import SqliteConnections
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.sqlite.guard import unsound
 from clew.store.sqlite.light_connection import light_connection
+from clew.store.sqlite.note import note_of
 
 SCHEMA = FileSchema(
     name="The store of notes",
@@ -97,6 +98,7 @@ def test_what_clew_and_sqlite_make_is_kept(tmp_path: Path) -> None:
     change(
         path, "INSERT INTO notes VALUES (2, 'two', x'00')", "CREATE TABLE more (number INTEGER)", "ANALYZE", "VACUUM"
     )
+    note_of(path).unlink()
     with closing(DerivedFile(path, SCHEMA)) as file:
         assert (texts(file), file.notes) == (["one", "two"], ())
 

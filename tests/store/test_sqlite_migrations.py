@@ -73,10 +73,10 @@ def test_a_step_that_fails_leaves_no_trace(tmp_path: Path) -> None:
 def test_opening_a_store_of_the_present_version_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "clew.db"
     open_sqlite(path).close()
-    before = path.read_bytes()
+    before = {file.name: (file.read_bytes(), file.stat().st_ino) for file in tmp_path.iterdir()}
+    assert sorted(before) == ["clew.db", "clew.db-note"]
     open_sqlite(path).close()
-    assert path.read_bytes() == before
-    assert [file.name for file in tmp_path.iterdir()] == ["clew.db"]
+    assert {file.name: (file.read_bytes(), file.stat().st_ino) for file in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from enum import Enum, auto
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,9 +24,11 @@ from clew.edit import below
 from clew.edit.state_folder import make_folder_in
 from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from clew.store.sqlite.compacting import compact
-from clew.store.sqlite.connections import SqliteConnection, SqliteConnections
+from clew.store.sqlite.connections import SqliteConnection, SqliteConnections, is_open_here
 from clew.store.sqlite.faults import damaged, fault, protected, translated
 from clew.store.sqlite.guard import foreign_objects, guard, missing_objects, schema_of, unsound
+from clew.store.sqlite.log import alone
+from clew.store.sqlite.note import ENDING, read_note, state_of
 
 PATIENCE_SECONDS = 10.0
 _PAUSE = 0.005
@@ -35,6 +38,7 @@ _ROOM = 2
 """The free space, in multiples of the file's content, that writing it again takes: SQLite puts all of it into a
 temporary file, and into the log."""
 _DAMAGED = "was damaged"
+_CHANGED = "was damaged, or changed by another program"
 _OTHER_TABLES = "was made by another version of Clew, or by somebody else"
 
 _UNDECODABLE = (UnicodeDecodeError, msgspec.MsgspecError, zlib.error)
@@ -57,6 +61,9 @@ class FileSchema(NamedTuple):
     """The remedy for a file that was replaced, as the end of a sentence."""
     page_size: int = 4096
     """Bytes. Small pages leave less room unused behind values of a few kilobytes; large ones are fewer to look at."""
+    is_checked_by_row: bool = False
+    """Each row is checked when it is read, and a missing one is made again for itself. Any other file is thrown away
+    where something else than Clew changed it."""
     extra: tuple[str, ...] = ()
     """Statements of tables that a file may have besides."""
     upgrade: Callable[[SqliteConnection], bool] = lambda connection: False
@@ -79,6 +86,12 @@ class FileSchema(NamedTuple):
             foreign_objects(there, (*self.statements, *self.extra))
             or missing_objects(there, self.statements, ("table", "view", "index", "trigger"))
         )
+
+
+class _Doubt(Enum):
+    UNKNOWN = auto()
+    """Nobody noted in which state the file was left."""
+    CHANGED = auto()
 
 
 class DerivedFile:
@@ -237,7 +250,7 @@ class DerivedFile:
     @contextmanager
     def unbound(self) -> Iterator[SqliteConnection]:
         """A connection outside of any transaction, for what SQLite does only there."""
-        with self._noticing(), self._connections.reading() as connection, self._translated():
+        with self._noticing(), self._connections.moving() as connection, self._translated():
             yield connection
 
     # Implements: REQ-o00010-C
@@ -290,21 +303,56 @@ class DerivedFile:
 
     def _open(self) -> SqliteConnections:
         self.notes = ()
+        doubt = None if self._schema.is_checked_by_row else self._doubt()
+        cause = _CHANGED if doubt is _Doubt.CHANGED else None
         try:
-            connections = self._ready()
-            cause = self._flaw(connections)
             if cause is None:
-                return connections
-            connections.close()
+                connections = self._ready()
+                cause = self._flaw(connections, is_doubtful=doubt is not None)
+                if cause is None:
+                    if doubt is not None:
+                        connections.keep_note()
+                    return connections
+                connections.close()
         except StoreCorrupt:
             cause = _DAMAGED
         throw_away(self.path)
         self.notes = (self._note(cause),)
-        return self._ready()
+        connections = self._ready()
+        connections.keep_note()
+        return connections
 
-    def _flaw(self, connections: SqliteConnections) -> str | None:
+    # Implements: REQ-d00647-A
+    def _doubt(self) -> "_Doubt | None":
+        """The reason to doubt that the file is as Clew left it. The first process that opens it is the one that looks;
+        one that was killed may have moved writes into the file without noting it."""
+        try:
+            status, log, *_ = below.statuses_of(self.path)
+        except FileNotFoundError:
+            # The folder is made with the file.
+            return _Doubt.UNKNOWN
+        except OSError:
+            # Whoever opens it says so.
+            return None
+        if is_open_here(self.path):
+            return None
+        if status is None or not status.st_size:
+            return _Doubt.UNKNOWN
+        note = read_note(self.path)
+        if state_of(status).is_like(note.state):
+            return None
+        with alone(self.path) as is_alone:
+            if not is_alone:
+                return None
+        return _Doubt.UNKNOWN if note.state is None or (log is not None and log.st_size) else _Doubt.CHANGED
+
+    def _flaw(self, connections: SqliteConnections, *, is_doubtful: bool) -> str | None:
         """The reason why a file that could be opened cannot be used."""
         try:
+            if is_doubtful:
+                with connections.reading() as connection:
+                    if unsound(connection) is not None:
+                        return _DAMAGED
             with connections.reading() as connection:
                 if self._schema.is_whole(connection):
                     return None
@@ -326,7 +374,7 @@ class DerivedFile:
     def _change_pages(self, connections: SqliteConnections) -> None:
         """Rewrite an upgraded file with pages of its present size. SQLite does that without its log alone,
         which nobody else may have open; otherwise the pages stay as they are."""
-        with suppress(StoreBusy, StoreFull), connections.reading() as connection:
+        with suppress(StoreBusy, StoreFull), connections.moving() as connection:
             (size,) = connection.execute("PRAGMA page_size").fetchone()
             if size == self._schema.page_size or not self._has_room(connection):
                 return
@@ -364,7 +412,7 @@ class DerivedFile:
 
     def _is_made(self, connections: SqliteConnections, *, give_up: bool) -> bool:
         try:
-            with connections.reading() as connection:
+            with connections.moving() as connection:
                 if connection.refusal is not None:
                     # Its owner writes to it, and can do so elsewhere.
                     raise fault(connection.refusal, self.path)
@@ -400,7 +448,7 @@ def throw_away(place: Path) -> None:
     if place.is_dir():
         below.remove_folder(place)
         return
-    for ending in below.BESIDE:
+    for ending in (*below.BESIDE, ENDING):
         below.remove(place.with_name(place.name + ending))
 
 

@@ -25,7 +25,7 @@ CREATE TABLE files (
 """`payload` is sealed with all other columns. `path` holds bytes because the name of a file need not be UTF-8,
 `mtime_ns` text because a time after the year 2262 does not fit 64 bits."""
 
-SCHEMA = FileSchema("The cache of parsed files", 2, (_TABLE,), "the files are read again")
+SCHEMA = FileSchema("The cache of parsed files", 2, (_TABLE,), "the files are read again", is_checked_by_row=True)
 
 
 class CachedFile(msgspec.Struct, frozen=True):

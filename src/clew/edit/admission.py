@@ -32,7 +32,8 @@ _MADE_AGAIN = frozenset(
 )
 """Other files of Clew's in such a folder, which it can make again."""
 _MADE_AGAIN_BY_BEGINNING = ("team-", "hooks.spool")
-_BESIDE_AUTHORED = ("-boot",)
+_NOTES = (".db-note", ".db-boot")
+"""Notes beside databases, those of an earlier Clew included."""
 _NOT_MADE_HERE = (
     "is not known to be yours: it came with the project, from another machine or user, was kept by git, or is of a "
     "version of Clew that did not mark what it makes"
@@ -291,8 +292,7 @@ def _is_made_again(name: str) -> bool:
     stem = name
     for ending in ("-wal", "-shm", "-journal"):
         stem = stem.removesuffix(ending)
-    beside = any(name == store + ending for store in AUTHORED for ending in _BESIDE_AUTHORED)
-    return stem in _MADE_AGAIN or stem.startswith(_MADE_AGAIN_BY_BEGINNING) or beside or stem.endswith(".db-boot")
+    return stem in _MADE_AGAIN or stem.startswith(_MADE_AGAIN_BY_BEGINNING) or stem.endswith(_NOTES)
 
 
 def _stores_in(folder: Path) -> tuple[str, ...]:

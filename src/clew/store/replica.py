@@ -29,7 +29,7 @@ from clew.store.interface import Damaged, Event, Job, Record, Rewrite, Tombstone
 from clew.store.sqlite.connections import index_of
 from clew.store.sqlite.engine import SqliteStore, open_sqlite
 from clew.store.sqlite.light_connection import log_of
-from clew.store.sqlite.log import start_of
+from clew.store.sqlite.note import note_of
 from clew.workspace.keeping import start_thread
 
 if TYPE_CHECKING:
@@ -573,7 +573,7 @@ def _opened(path: Path) -> SqliteStore:
         return open_sqlite(path)
     except (StoreCorrupt, StoreTooNew) as error:
         log.warning("The copy of the team's store is rebuilt: %s", error.message)
-        for file in (path, log_of(path), index_of(path), start_of(path)):
+        for file in (path, log_of(path), index_of(path), note_of(path)):
             file.unlink(missing_ok=True)
         return open_sqlite(path)
 

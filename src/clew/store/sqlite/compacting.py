@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from clew.edit import below
 from clew.errors import StoreBusy
 from clew.store.sqlite.connections import SqliteConnections
 from clew.store.sqlite.faults import translated
 from clew.store.sqlite.light_connection import log_of, size_of
-from clew.store.sqlite.log import forget_start
 from clew.store.sqlite.migrations import EVENTS_ARE_NEVER_CHANGED
+from clew.store.sqlite.note import note_of
 
 _PAUSE = 0.05
 
@@ -30,7 +31,7 @@ def compact(connections: SqliteConnections, patience: float) -> None:
 
     def is_done(left: float) -> bool:
         with (
-            connections.reading() as connection,
+            connections.moving() as connection,
             translated(connections.path),
             _waiting(connection, left),
         ):
@@ -50,19 +51,19 @@ def compact(connections: SqliteConnections, patience: float) -> None:
 
 def put_into_one_file(path: Path, patience: float) -> None:
     """Move the log of a closed store into the store itself, and write without a log from now on: the file can be copied
-    alone, also while others read it. StoreBusy if somebody has it open all the time."""
+    alone, also while others read it, and without a note beside it. StoreBusy if somebody has it open all the time."""
 
     def is_done(_: float) -> bool:
         # SQLite itself does not wait here for others that have the file open.
         try:
             with (
                 closing(SqliteConnections(path.absolute(), read_only=False, busy_timeout=0)) as connections,
-                connections.reading() as connection,
+                connections.moving() as connection,
             ):
                 (journal,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         except StoreBusy:
             return False
-        forget_start(path)
+        below.remove(note_of(path))
         return str(journal) == "delete"
 
     _try_until_done(

@@ -24,10 +24,14 @@ from clew.store.sqlite.faults import (
 )
 from clew.store.sqlite.guard import guard
 from clew.store.sqlite.light_connection import AS_WRITTEN, VALUE, log_of, size_of
+from clew.store.sqlite.note import DatabaseNote, DatabaseState, read_note, state_of, write_note
 from clew.text.hashing import short_hash
 
 _MOST_IDLE = 32
 """As many threads as a busy server has. Opening a connection again takes longer than most questions."""
+
+_MOST_LOOKS = 5
+"""How often the state of a file is noted at once, where others change it at the same time."""
 
 _ACCESS = {"write": "mode=rw", "read": "mode=ro", "frozen": "mode=ro&immutable=1"}
 """Modes in which a file is opened. `frozen` is for a folder in which SQLite cannot make the two files it needs beside a
@@ -51,6 +55,8 @@ class SqliteConnection(sqlite3.Connection):
     writable: bool
     durable: bool = True
     path: Path
+    found: DatabaseState | None = None
+    """The state of the file when the connection was handed out."""
     refusal: sqlite3.Error | None = None
     """The error if the disk had no room for opening it for writing."""
 
@@ -103,8 +109,17 @@ class SqliteConnections:
     as_written = AS_WRITTEN
     value = VALUE
 
-    def __init__(self, path: Path, *, read_only: bool, busy_timeout: float, refusal: StoreError | None = None) -> None:
-        """`refusal` is the reason why nothing is written, if the file is opened for reading only."""
+    def __init__(
+        self,
+        path: Path,
+        *,
+        read_only: bool,
+        busy_timeout: float,
+        refusal: StoreError | None = None,
+        note: DatabaseNote | None = None,
+    ) -> None:
+        """`refusal` is the reason why nothing is written, if the file is opened for reading only; `note` is the one
+        beside it, where the caller has read it."""
         self.path = path
         self._refusal = refusal
         self._busy_timeout = busy_timeout
@@ -113,7 +128,12 @@ class SqliteConnections:
         self._lock = threading.Lock()
         self._closed = False
         self._process = os.getpid()
-        self._file = _identity(path)
+        status = _status(path)
+        self._file = _identity(status)
+        self._left = None if status is None else state_of(status)
+        """The state of the file in which this process found it, or left it."""
+        self.note = None if read_only else note or read_note(path)
+        """The note beside the file as this process saw or wrote it last; None where it writes none."""
         self._thread = threading.local()
         self._damage: StoreCorrupt | None = None
         _remember(self)
@@ -135,7 +155,7 @@ class SqliteConnections:
     @property
     def is_replaced(self) -> bool:
         """True if the file that was opened is gone, or is another one."""
-        return _identity(self.path) != self._file
+        return _identity(_status(self.path)) != self._file
 
     @contextmanager
     def reading(self) -> Iterator[SqliteConnection]:
@@ -154,6 +174,13 @@ class SqliteConnections:
             raise
         finally:
             self._give_back(connection)
+
+    @contextmanager
+    def moving(self) -> Iterator[SqliteConnection]:
+        """A connection for statements that write to the file itself, past the log."""
+        with self.reading() as connection:
+            yield connection
+            self.note_change(connection.found)
 
     @contextmanager
     def writing(self, *, durable: bool = True) -> Iterator[SqliteConnection]:
@@ -181,6 +208,7 @@ class SqliteConnections:
                 yield connection
                 with translated(self.path):
                     connection.execute("COMMIT")
+                self.note_change(connection.found)
             finally:
                 self._thread.writes = False
                 _take_back(connection)
@@ -190,9 +218,47 @@ class SqliteConnections:
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
+        if idle:
+            self._end(*idle)
         _forget(self)
+
+    # Implements: REQ-d00647-C
+    def note_change(self, before: DatabaseState | None) -> None:
+        """Note the state of the file if writes were moved from the log into it. `before` is its state before that: one
+        that nobody noted was not Clew's work, and stays so, unless another process has noted a state since."""
+        if self.note is None:
+            return
+        for _ in range(_MOST_LOOKS):
+            now = self._state()
+            if now is None or now == self._left:
+                return
+            note = read_note(self.path)
+            if note.state is None or (
+                note == self.note and not (now.is_like(note.state) or note.state.is_like(before))
+            ):
+                return
+            self._left, self.note = now, note
+            if note.state != now:
+                # Another process may move more meanwhile, and note it earlier.
+                self.note = write_note(self.path, now)
+
+    def keep_note(self) -> None:
+        """Note the present state of the file, which is known to be Clew's work."""
+        now = self._state()
+        if now is not None:
+            self._left, self.note = now, write_note(self.path, now)
+
+    def _state(self) -> DatabaseState | None:
+        """The state of the file; None if it was taken away, or replaced."""
+        status = _status(self.path)
+        return None if status is None or _identity(status) != self._file else state_of(status)
+
+    def _end(self, *connections: SqliteConnection) -> None:
+        """Close connections. With the last one SQLite moves the log into the file."""
+        before = self._state()
+        for connection in connections:
+            connection.close()
+        self.note_change(before)
 
     @contextmanager
     def _lent(self) -> Iterator[SqliteConnection]:
@@ -220,8 +286,9 @@ class SqliteConnections:
             if self._closed:
                 raise StoreError(f"The store {self.path} is closed.", hint="Open it again.")
             connection = self._idle.pop() if self._idle else None
+        status = _status(self.path)
         # A write to a file that is gone would be acknowledged and lost.
-        if self.is_replaced:
+        if _identity(status) != self._file:
             if connection is not None:
                 connection.close()
             raise StoreError(
@@ -231,6 +298,7 @@ class SqliteConnections:
         if connection is None:
             with translated(self.path):
                 connection = self._connect()
+        connection.found = None if status is None else state_of(status)
         return connection
 
     def _give_back(self, connection: SqliteConnection) -> None:
@@ -244,7 +312,7 @@ class SqliteConnections:
             if keep:
                 self._idle.append(connection)
         if not keep:
-            connection.close()
+            self._end(connection)
 
     def _connect(self) -> SqliteConnection:
         refusal: sqlite3.Error | None = None
@@ -278,7 +346,7 @@ def _connect(path: Path, access: str, busy_timeout: float) -> SqliteConnection:
     except OSError as error:
         raise unusable(path, error) from error
     try:
-        if before is not None and before != _identity(path):
+        if before is not None and before != _identity(_status(path)):
             raise unusable(path, below.refused(path))
     except BaseException as error:
         connection.close()
@@ -334,9 +402,12 @@ def _take_back(connection: SqliteConnection) -> None:
             connection.execute("ROLLBACK")
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _status(path: Path) -> os.stat_result | None:
     try:
-        status = os.stat(path)  # noqa: PTH116 - twice as fast, before every read
+        return os.stat(path)  # noqa: PTH116 - twice as fast, before every read
     except OSError:
         return None
-    return status.st_dev, status.st_ino
+
+
+def _identity(status: os.stat_result | None) -> tuple[int, int] | None:
+    return None if status is None else (status.st_dev, status.st_ino)

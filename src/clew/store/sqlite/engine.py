@@ -13,7 +13,6 @@ from clew.store.sql.engine import SqlStore
 from clew.store.sqlite import compacting, inspection
 from clew.store.sqlite.connections import SqliteConnections
 from clew.store.sqlite.light_connection import AS_WRITTEN, VALUE
-from clew.store.sqlite.log import forget_start
 from clew.store.sqlite.opening import open_connections
 
 BUSY_TIMEOUT = 30.0
@@ -89,7 +88,3 @@ class SqliteStore(SqlStore[SqliteConnections]):
                 return inspection.damage(connection)
         except StoreCorrupt as error:
             return [error.message]
-
-    def close(self) -> None:
-        super().close()
-        forget_start(self._connections.path)

@@ -58,6 +58,26 @@ def counted(connection: SqliteConnection) -> dict[str, Any]:
     return dict(zip(_COUNTED, connection.execute(f"SELECT {counts}").fetchone(), strict=True))
 
 
+_LOST = """
+    SELECT 'the record ' || said.collection || '/' || said.id || ' is missing, or older than its last event' FROM (
+        SELECT collection, id, max(version) AS version FROM events GROUP BY collection, id
+    ) AS said LEFT JOIN entries ON entries.collection = said.collection AND entries.id = said.id
+    WHERE entries.version IS NULL OR entries.version < said.version
+"""
+"""An id keeps its row for good, also when its record is deleted or purged."""
+
+
+def flaw(connection: SqliteConnection) -> str | None:
+    """The first fault in the structure of a store: a damaged page, or one that is not in its place. Values are compared
+    when they are read, so that a damaged one takes no other away."""
+    (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if found != "ok":
+        # A line about the database as a whole comes first.
+        return str(found).splitlines()[-1]
+    lost = connection.execute(f"{_LOST} LIMIT 1").fetchone()
+    return None if lost is None else str(lost[0])
+
+
 def damage(connection: SqliteConnection) -> list[str]:
     found = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
     found += [
@@ -65,7 +85,7 @@ def damage(connection: SqliteConnection) -> list[str]:
         for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check")
     ]
     # A damaged tree may lose its reader in the middle of it.
-    return found or _damaged_values(connection)
+    return found or [row[0] for row in connection.execute(_LOST)] or _damaged_values(connection)
 
 
 def _damaged_values(connection: SqliteConnection) -> list[str]:

@@ -6,13 +6,12 @@ be gone without a word. So the first process that opens a store after all others
 
 - a commit behind a frame that cannot be read proves that something was lost;
 - the index beside the log knows how many frames were committed, as long as the machine runs. After another start of
-  it, the index on the disk may be ahead of the log. So a note beside the store says which start the index is of; the
+  it, the index on the disk may be ahead of the log. So the note beside the store says which start the index is of; the
   times of files do not, since a clock may be set back.
 
 The formats are those of https://sqlite.org/walformat.html.
 """
 
-import os
 import struct
 import sys
 from collections.abc import Iterator
@@ -23,10 +22,9 @@ from pathlib import Path
 
 import msgspec
 
-from clew.edit import below
-from clew.store.processes import boot_id
 from clew.store.sqlite.connections import index_of
 from clew.store.sqlite.light_connection import log_of, size_of
+from clew.store.sqlite.note import DatabaseNote, is_of_this_start
 
 if sys.platform != "win32":
     import fcntl
@@ -39,7 +37,6 @@ _INDEX_BYTES = 48
 _PRESENCE_BYTE = 128
 """Every process that has the store open holds a lock on this byte of the index."""
 _MASK = 0xFFFFFFFF
-_LONGEST_NOTE = 256
 
 Sums = tuple[int, int]
 
@@ -52,20 +49,20 @@ class Frame(msgspec.Struct, frozen=True):
     """False for what an earlier, longer log left behind."""
 
 
-def lost_writes(store: Path) -> str | None:
+def lost_writes(store: Path, note: DatabaseNote) -> str | None:
     """The committed part of the log that cannot be read, as the end of a sentence; None if there is none, or if another
     process has the store open: the first process that opened it checked the log."""
     if not size_of(log_of(store)):
         return None
-    with _alone(store) as alone:
-        if not alone:
+    with alone(store) as is_alone:
+        if not is_alone:
             return None
         try:
             data = log_of(store).read_bytes()
         except OSError:
             # SQLite says why.
             return None
-        return _fault(data, _committed(store, data[16:24]))
+        return _fault(data, _committed(store, data[16:24], note))
 
 
 def _fault(log: bytes, committed: int) -> str | None:
@@ -132,7 +129,7 @@ def _factors(words: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, i
     return tuple(reversed(first)), tuple(reversed(second)), (p, q, r)
 
 
-def _committed(store: Path, salts: bytes) -> int:
+def _committed(store: Path, salts: bytes, note: DatabaseNote) -> int:
     """The number of committed frames of this log, according to the index."""
     index = index_of(store)
     try:
@@ -141,50 +138,15 @@ def _committed(store: Path, salts: bytes) -> int:
     except OSError:
         return 0
     order = "<" if sys.byteorder == "little" else ">"
-    if len(copy) < _INDEX_BYTES or head != copy or head[32:40] != salts or not _is_of_this_start(store):
+    if len(copy) < _INDEX_BYTES or head != copy or head[32:40] != salts or not is_of_this_start(note):
         return 0
     if _sums(head[:40], (0, 0), order) != struct.unpack(f"{order}2I", head[40:48]):
         return 0
     return int(struct.unpack_from(f"{order}I", head, 16)[0])
 
 
-def start_of(store: Path) -> Path:
-    """The noted start of the machine at which the index beside the store was created."""
-    return store.with_name(f"{store.name}-boot")
-
-
-def note_start(store: Path) -> None:
-    """Note at which start of the machine SQLite created the index beside the store. Without a note the index is not
-    used."""
-    if not boot_id():
-        return
-    place, data = start_of(store), boot_id().encode("ascii")
-    try:
-        # Mostly there is none. One of which only a part is there says nothing, and is put right by whoever comes next.
-        with os.fdopen(below.open_file(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
-            file.write(data)
-    except OSError:
-        if not _is_of_this_start(store):
-            with suppress(OSError):
-                below.write(place, data)
-
-
-def forget_start(store: Path) -> None:
-    """Remove the note with the last connection, when SQLite removes the index."""
-    with suppress(OSError):
-        if not index_of(store).exists():
-            below.remove(start_of(store))
-
-
-def _is_of_this_start(store: Path) -> bool:
-    try:
-        return below.read(start_of(store), _LONGEST_NOTE) == boot_id().encode() != b""
-    except OSError:
-        return False
-
-
 @contextmanager
-def _alone(store: Path) -> Iterator[bool]:
+def alone(store: Path) -> Iterator[bool]:
     """Lock the store for the block, so that no other process opens it; yields False if one has it open."""
     if sys.platform == "win32":
         yield False

@@ -9,16 +9,20 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from clew.edit import below
 from clew.edit.replacing import add_in_place, make_folder, sweep, temporary_beside
 from clew.errors import StoreBusy, StoreError, StoreFull
+from clew.store.processes import boot_id
 from clew.store.sqlite.connections import SqliteConnection, SqliteConnections, is_open_here
 from clew.store.sqlite.damaged_copies import unfinished
 from clew.store.sqlite.faults import damaged, fault, protected, translated, unusable
+from clew.store.sqlite.inspection import flaw
 from clew.store.sqlite.light_connection import log_of, size_of
-from clew.store.sqlite.log import lost_writes, note_start
+from clew.store.sqlite.log import alone, lost_writes
 from clew.store.sqlite.migrations import SCHEMA_VERSION, check_origin, migrate
+from clew.store.sqlite.note import NO_NOTE, DatabaseNote, read_note, state_of
 
 log = logging.getLogger(__name__)
 
@@ -38,24 +42,37 @@ def open_connections(
 ) -> SqliteConnections:
     path = path.absolute()
     with _opening:
-        _demand_file(path, read_only)
-        connections = SqliteConnections(path, read_only=read_only, busy_timeout=busy_timeout, refusal=refusal)
+        found = _demand_file(path, read_only)
+        connections = SqliteConnections(
+            path, read_only=read_only, busy_timeout=busy_timeout, refusal=refusal, note=found.note
+        )
     deadline = time.monotonic() + busy_timeout
     try:
         # Two processes that create one store meet where SQLite reports "busy" without waiting.
         while not _is_ready(connections, give_up=time.monotonic() >= deadline):
             time.sleep(_PAUSE)
+        if found.is_doubtful:
+            _look_through(connections)
+        if not read_only and (found.is_doubtful or found.note.state is None or found.note.start != boot_id()):
+            connections.keep_note()
     except BaseException:
         connections.close()
         raise
-    if not read_only:
-        note_start(path)
     return connections
+
+
+# Implements: REQ-d00647-B
+def _look_through(connections: SqliteConnections) -> None:
+    """StoreCorrupt if the store is damaged. It takes as long as reading all of it."""
+    with connections.reading() as connection:
+        cause = flaw(connection)
+        if cause is not None:
+            raise damaged(connections.path, cause)
 
 
 def _is_ready(connections: SqliteConnections, *, give_up: bool) -> bool:
     try:
-        with connections.reading() as connection:
+        with connections.moving() as connection:
             _prepare(connection, connections.path)
     except StoreBusy:
         if give_up:
@@ -78,27 +95,48 @@ def _prepare(connection: SqliteConnection, path: Path) -> None:
         migrate(connection)
 
 
-def _demand_file(path: Path, read_only: bool) -> None:
-    """Check that the file is sound; nothing is created for a read-only store."""
+class _FoundFile(NamedTuple):
+    note: DatabaseNote = NO_NOTE
+    is_doubtful: bool = False
+    """The file may not be as Clew left it."""
+
+
+def _demand_file(path: Path, read_only: bool) -> _FoundFile:
+    """The file, sound at first sight; nothing is created for a read-only store."""
+    found = _FoundFile()
     try:
-        found = _found(path)
+        statuses = _statuses(path)
         if not read_only:
-            _keep_private(path, found)
-        if not found[0] and not path.exists():
+            _keep_private(path, statuses)
+        if not statuses[0] and not path.exists():
             if read_only:
                 raise protected(path, "it does not exist, and read-only access does not create it")
             _create(path)
-        elif not is_open_here(path):
+        elif is_open_here(path):
+            found = _FoundFile(read_note(path))
+        else:
+            note = read_note(path)
             if kept := unfinished(path):
                 raise damaged(path, f"its rescue was interrupted, and what it held is in {kept.name}")
-            _check_size(path, found)
-            if lost := lost_writes(path):
+            _check_size(path, statuses)
+            if lost := lost_writes(path, note):
                 raise damaged(path, lost)
+            found = _FoundFile(note, _is_doubtful(path, note, statuses[0]))
         with suppress(OSError):
             # Left by processes that were killed when they made the store.
             sweep(path)
     except OSError as error:
         raise _refusal(path, error) from error
+    return found
+
+
+def _is_doubtful(path: Path, note: DatabaseNote, status: os.stat_result | None) -> bool:
+    """True if a file is not in the state that was noted, and no other process has it open: the first that opened it
+    looked."""
+    if status is None or state_of(status).is_like(note.state):
+        return False
+    with alone(path) as is_alone:
+        return is_alone
 
 
 # Implements: REQ-d00623
@@ -110,7 +148,7 @@ def _keep_private(path: Path, found: Sequence[os.stat_result | None]) -> None:
                 path.with_name(path.name + ending).chmod(0o600)
 
 
-def _found(path: Path) -> Sequence[os.stat_result | None]:
+def _statuses(path: Path) -> Sequence[os.stat_result | None]:
     """The status of each file of the store, none of which may be a link."""
     try:
         return below.statuses_of(path)
