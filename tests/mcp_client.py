@@ -167,6 +167,11 @@ class McpClient:
         return self._client.server_capabilities.tools is not None
 
     @property
+    def protocol_version(self) -> str:
+        assert self._client.protocol_version is not None
+        return self._client.protocol_version
+
+    @property
     def instructions(self) -> str:
         return self._client.instructions or ""
 

@@ -105,7 +105,10 @@ def test_what_comes_next_is_unfinished_and_not_blocked(draft: Draft, make: Make)
     assert found.id == "REQ-0006"
 
     finished = next_up(register, NextRequirement(status="verified"))
-    assert finished == NothingNext(False, "no unfinished requirement matches the filters")
+    assert isinstance(finished, Requirement)
+    assert finished.status is Status.VERIFIED
+    retired = next_up(register, NextRequirement(status="obsolete"))
+    assert retired == NothingNext(False, "no unfinished requirement matches the filters")
 
     blocked = next_up(register, NextRequirement(priority="must"))
     assert isinstance(blocked, NothingNext)

@@ -139,7 +139,14 @@ def test_the_server_of_req_is_one_command_and_one_entry(shell: Shell, tmp_path: 
     entries = json.loads(path.read_text())["mcpServers"]
     assert entries["other"] == {"command": "x"}
     assert entries["req"]["args"] == ["req", "mcp"]
-    assert not shell.json("mcp", "--init-config")["changed"]
+    assert entries["req"]["command"] == "clew"
+    # As req does: what is there is never touched without --force.
+    assert shell.json("mcp", "--init-config", code=2)["code"] == "REQ-E-REFUSED"
+    path.unlink()
+    assert shell.json("mcp", "--init-config")["changed"]
+    made = json.loads(path.read_text())
+    assert made["_readme"]
+    assert made["mcpServers"]["req"]["command"] == "clew"
 
     ask = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
     ask["params"] = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}

@@ -82,8 +82,11 @@ class Call:
         whole: bool = False,
         options: Mapping[str, str] | None = None,
         folder: Path | None = None,
+        protocol_version: str | None = None,
     ) -> None:
         self._folder = folder
+        self.protocol_version = protocol_version
+        """The version of MCP that the client speaks; None where the caller speaks none."""
         self.project = cast("Project", project)
         """None only for an operation that declares that it works without a project."""
         self.root = project.config.root if project is not None else Path()
@@ -397,14 +400,21 @@ def decode_as(
                 f"{name} has no argument '{shortened(unknown)}'.",
                 hint=_did_you_mean(get_close_matches(unknown[:80], known, n=1)) + known_ones,
             ) from error
-        # To JSON, 5.0 is a whole number; and a word that can only mean one of its choices means that.
+        # To JSON, 5.0 is a whole number; a word that can only mean one of its choices means that; and null is no value.
         with suppress(msgspec.ValidationError):
-            return msgspec.convert(as_listed(type_, _with_whole_numbers(dict(arguments))), type_)
+            given = _without_nulls(type_, arguments)
+            return msgspec.convert(as_listed(type_, _with_whole_numbers(given)), type_)
         problem = explained(error, type_, arguments)
         subject = "argument " if problem.startswith("'") else ""
         raise InvalidArgument(
             f"{name}: {subject}{problem}.", hint=_suggestion(type_, arguments) + known_ones
         ) from error
+
+
+def _without_nulls(type_: type[msgspec.Struct], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments without optional ones that are null, as if they had not been given."""
+    required = {field.encode_name for field in msgspec.structs.fields(type_) if field.required}
+    return {name: value for name, value in arguments.items() if value is not None or name in required}
 
 
 _OTHER_TYPE = re.compile(r"Expected `[^`]+`, got `")

@@ -151,15 +151,17 @@ class RegisterReading:
     def coverage(self, path: str = ".", extensions: Sequence[str] = (), *, lines: bool = False) -> coverage.Coverage:
         return coverage.coverage(self.register, self.mentions(path, extensions), lines=lines)
 
-    def stale(self, path: str = ".", *, only_stale: bool = False) -> staleness.EvidenceReport:
+    def stale(self, path: str = ".", *, only_stale: bool = False, by_commit: bool = False) -> staleness.EvidenceReport:
+        """`by_commit` compares as req does: by the commit of a record, not by the content of its files."""
         chosen = queries.in_id_order(self.register)
-        return staleness.report(chosen, self._project(self.mentions(path)), only_stale=only_stale)
+        project = self._project(self.mentions(path), by_commit=by_commit)
+        return staleness.report(chosen, project, only_stale=only_stale)
 
     def freshness(self, requirement: Requirement) -> str:
         """The state of one requirement's last evidence, such as fresh or stale."""
         return staleness.state_of(requirement, self._project(self.mentions())).state.value
 
-    def _project(self, mentions: Mentions) -> staleness.WorkTreeState:
+    def _project(self, mentions: Mentions, *, by_commit: bool = False) -> staleness.WorkTreeState:
         known: dict[str, frozenset[str] | None] = {}
 
         def changed_since(commit: str) -> frozenset[str] | None:
@@ -167,7 +169,9 @@ class RegisterReading:
                 known[commit] = self._tree.changed_since(commit)
             return known[commit]
 
-        return staleness.WorkTreeState(self._tree.head(), mentions.carriers(), self._content, changed_since)
+        return staleness.WorkTreeState(
+            self._tree.head(), mentions.carriers(), self._content, changed_since, by_commit=by_commit
+        )
 
     def _content(self, path: str) -> bytes | None:
         try:

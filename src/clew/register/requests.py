@@ -17,7 +17,11 @@ AnyId = Annotated[str, Meta(min_length=1, max_length=80, description="REQ-0042; 
 Id = Annotated[AnyId, Option(positional=True)]
 Folder = Annotated[str, Meta(min_length=1, description="A folder of the project"), Option(metavar="FOLDER")]
 Text = Annotated[str, Meta(max_length=20_000), MANY_LINES]
-Texts = tuple[Text, ...]
+MOST_ITEMS = 200
+"""Items of one list, such as the criteria of a requirement: more belong to several requirements."""
+MOST_MUTATIONS = 2_000
+Texts = Annotated[tuple[Text, ...], Meta(max_length=MOST_ITEMS)]
+Words = Annotated[tuple[Annotated[str, Meta(max_length=1_000)], ...], Meta(max_length=MOST_ITEMS)]
 Reason = Annotated[str, Meta(min_length=1, max_length=20_000, description="Kept in the history"), MANY_LINES]
 Revision = Annotated[str, Meta(min_length=1, max_length=400, description="A branch, tag or commit")]
 AsJson = Annotated[bool, Meta(description="false: markdown to read"), Option(hidden=True)]
@@ -44,7 +48,7 @@ class RequirementFilter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     kind: Annotated[KindWord | None, Meta(description="Only this kind"), Option("-k")] = None
     priority: Annotated[PriorityWord | None, Meta(description="Only this priority"), Option("-p")] = None
     tag: Annotated[
-        tuple[str, ...], Meta(description="All of these tags"), Option(about="only with this tag; may be repeated")
+        Words, Meta(description="All of these tags"), Option(about="only with this tag; may be repeated")
     ] = ()
 
 
@@ -71,7 +75,7 @@ class Addition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     priority: Annotated[PriorityWord, Meta(description="The priority"), Option("-p")] = "should"
     acceptance: Acceptance = ()
     tags: Annotated[
-        tuple[str, ...], Meta(description="Words to find it by"), Option("--tag", about="a tag; may be repeated")
+        Words, Meta(description="Words to find it by"), Option("--tag", about="a tag; may be repeated")
     ] = ()
     parent: Annotated[str | None, Meta(description="Id of a parent requirement")] = None
 
@@ -87,13 +91,13 @@ class Update(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     acceptance: Annotated[Texts | None, Meta(description="Replaces the whole list"), Option("-a")] = None
     add_acceptance: Annotated[Texts, Meta(description="Appended; better than replacing")] = ()
     remove_acceptance: Annotated[
-        tuple[int, ...], Meta(description="Numbers of criteria, from 1"), Option(metavar="N")
+        tuple[int, ...], Meta(max_length=MOST_ITEMS, description="Numbers of criteria, from 1"), Option(metavar="N")
     ] = ()
     kind: Annotated[KindWord | None, Meta(description="The new kind"), Option("-k")] = None
     priority: Annotated[PriorityWord | None, Meta(description="The new priority"), Option("-p")] = None
     status: Annotated[StatusWord | None, Meta(description="The next status")] = None
-    add_tag: Annotated[tuple[str, ...], Meta(description="Tags more")] = ()
-    remove_tag: Annotated[tuple[str, ...], Meta(description="Tags less")] = ()
+    add_tag: Annotated[Words, Meta(description="Tags more")] = ()
+    remove_tag: Annotated[Words, Meta(description="Tags less")] = ()
     force: Force = False
 
 
@@ -138,7 +142,10 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     mutations: Annotated[
         tuple[dict[str, Any], ...],
-        Meta(description="Each with kind: add, update, delete, link or verify; `$n` is what mutation n made"),
+        Meta(
+            max_length=MOST_MUTATIONS,
+            description="Each with kind: add, update, delete, link or verify; `$n` is what mutation n made",
+        ),
         Option(hidden=True),
     ]
     reason: Annotated[
@@ -197,7 +204,7 @@ class OtherEvidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     id: Id
     by: Annotated[Literal["composition", "inspection"], Meta(description="The kind of evidence")]
     notes: Annotated[Text, Meta(min_length=1, description="Notes on the inspection")]
-    cites: Annotated[tuple[str, ...], Meta(description="Tests or requirements that support it")] = ()
+    cites: Annotated[Words, Meta(description="Tests or requirements that support it")] = ()
     promote: Annotated[bool, Meta(description="Make it verified, where it is implemented")] = False
     force: Force = False
 
@@ -227,7 +234,7 @@ class AuditPolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ] = False
     require_good_signature: Annotated[bool, Meta(description="Every commit must have a good signature")] = False
     required_signers: Annotated[
-        tuple[str, ...],
+        Words,
         Meta(description="Parts of the signer's name, in any case"),
         Option("--require-signer", metavar="NAME", about="who may sign"),
     ] = ()

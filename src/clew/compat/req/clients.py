@@ -10,38 +10,48 @@ from clew.edit.targets import read_if_there
 from clew.errors import FormatError, OutsideProject, Refused
 from clew.register.git.setup import SetupStep, bounds_of
 from clew.setup.clients import json_text
-from clew.setup.clients.configure import complete_interrupted, own_command, write_file
+from clew.setup.clients.configure import BY_NAME, complete_interrupted, write_file
 from clew.text.display import counted
 
 SERVER = "req"
 _ASKED_FREELY = ("brief", "list", "show", "next", "validate")
 """Commands that only read: Claude Code need not ask anybody before it runs them."""
 _AT_THE_END = "clew req validate"
+_ABOUT = "Managed requirements of this project (project.req). Call req_help with section=agents first."
+_README = (
+    "How MCP clients start the server of this project's register. Agents change project.req through its tools only; "
+    "`clew req help agents` says when to use which."
+)
 
 
 def write_entry(root: Path, path: Path, *, force: bool) -> dict[str, Any]:
     """Write the entry of the server into a file of the client."""
-    program, *arguments = (*own_command(), "req", "mcp")
-    entry = {
-        "command": program,
-        "args": arguments,
-        "description": "Managed requirements in project.req",
-    }
+    # The file is for everybody who works on the project: the place of this installation is in no other's.
+    program, *arguments = (*BY_NAME, "req", "mcp")
+    entry = {"command": program, "args": arguments, "description": _ABOUT}
     raw = _read(root, path)
+    # That a link leads out of the project is the greater problem: the write says so.
+    leads_out = path.is_symlink() and bounds_of(root, path) is not None and not _is_inside(root, path)
+    if raw is not None and not force and not leads_out:
+        raise Refused(
+            f"{path} exists already.", hint="Pass --force to write the entry into it; what it says of others stays."
+        )
     try:
         before = None if raw is None else raw.decode("utf-8")
-        present = json_text.read_object(before).get("mcpServers", {}).get(SERVER) if before else None
-        if present is not None and present != entry and not force:
-            raise Refused(f"{path} has another entry '{SERVER}'.", hint="Pass --force to replace it.")
         text = json_text.with_member(before, "mcpServers", SERVER, entry) if before else None
     except (FormatError, UnicodeDecodeError, AttributeError) as error:
         raise Refused(
             f"{path} was not changed: {error}.", hint="Repair the file, or add the entry yourself."
         ) from error
-    after = (text or json_text.document("mcpServers", SERVER, entry)).encode()
+    whole = {"_readme": _README, "mcpServers": {SERVER: entry}}
+    after = (text or msgspec.json.format(msgspec.json.encode(whole), indent=2).decode() + "\n").encode()
     if after != raw:
         write_file(path, raw, after, within=bounds_of(root, path))
     return {"path": str(path), "changed": after != raw, "entry": entry}
+
+
+def _is_inside(root: Path, path: Path) -> bool:
+    return path.resolve().is_relative_to(root.resolve())
 
 
 def _read(root: Path, path: Path) -> bytes | None:

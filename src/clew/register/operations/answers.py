@@ -109,8 +109,10 @@ class ExportPage(msgspec.Struct, frozen=True):
 class VersionView(msgspec.Struct, frozen=True):
     file_format: str
     mcp_protocol: str
+    """The protocol of this session; where there is none, the newest that Clew speaks."""
     name: str
     package: str
+    """The package that carries the program."""
     version: str
 
 

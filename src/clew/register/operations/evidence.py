@@ -46,7 +46,7 @@ class RecordTestRun(
     trim=("results", "promoted", "not_promoted"),
 ):
     """Reads a saved log (cargo test, pytest -v, JUnit XML, pytest JSON) and attaches a record to each requirement whose
-    id a test's name holds (req_0042_...). promote=true verifies what is implemented and passes. Runs nothing."""
+    id a test's name holds (req_0042_...). promote=true verifies what passes and is not retired. Runs nothing."""
 
     def run(self, call: Call) -> RunView:
         register = register_of(call)

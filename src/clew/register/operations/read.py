@@ -37,6 +37,7 @@ from clew.register.reports.queries import rows
 from clew.register.reports.validation import ValidationReport, as_text
 from clew.register.requests import Id, Limit, ListFilter, RequirementFilter
 from clew.text.controls import pretty_json
+from clew.workspace.own_program import DISTRIBUTION
 
 
 class ListRequirements(
@@ -351,7 +352,8 @@ class ShowVersion(
     def run(self, call: Call) -> VersionView:
         from mcp_types import LATEST_PROTOCOL_VERSION
 
-        return VersionView(FORMAT_TAG, LATEST_PROTOCOL_VERSION, "req", "clew", __version__)
+        protocol = call.protocol_version or LATEST_PROTOCOL_VERSION
+        return VersionView(FORMAT_TAG, protocol, "req", DISTRIBUTION, __version__)
 
     def render(self, result: VersionView) -> str:
         return pretty_json(result)

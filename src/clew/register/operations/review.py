@@ -96,7 +96,7 @@ class ShowStaleEvidence(
 
     def run(self, call: Call) -> StalePage:
         register = register_of(call)
-        found = register.stale(self.path, only_stale=self.only_stale)
+        found = register.stale(self.path, only_stale=self.only_stale, by_commit=call.is_lenient)
         if call.surface == "cli":
             kind = StaleData if call.as_data else StalePage
             return kind(found.summary, found.rows)

@@ -109,9 +109,12 @@ def waits_for(requirement: Requirement, register: Register) -> tuple[str, ...]:
 
 
 def next_up(register: Register, wanted: RequirementFilter | None = None) -> Requirement | results.NothingNext:
-    """The most urgent unfinished requirement whose dependencies are done, or the reason why there is none."""
+    """The most urgent unfinished requirement whose dependencies are done, or the reason why there is none. Where their
+    status is asked for, verified ones count."""
     chosen = in_id_order(register) if wanted is None else filtered(register, wanted)
-    open_ones = [each for each in chosen if each.status not in (Status.VERIFIED, Status.OBSOLETE)]
+    is_asked = wanted is not None and wanted.status == Status.VERIFIED.word
+    finished = (Status.OBSOLETE,) if is_asked else (Status.VERIFIED, Status.OBSOLETE)
+    open_ones = [each for each in chosen if each.status not in finished]
     open_ones.sort(key=lambda each: (_PRIORITIES.index(each.priority), _STATUSES.index(each.status)))
     blocked: list[results.Blocked] = []
     for requirement in open_ones:

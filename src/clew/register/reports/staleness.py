@@ -81,6 +81,8 @@ class WorkTreeState(msgspec.Struct, frozen=True):
     """By id: the files that carry its marker, relative to the project."""
     read: ReadFile
     changed_since: ChangedSince
+    by_commit: bool = False
+    """Records are compared by their commit alone, as req does it."""
 
 
 def state_of(requirement: Requirement, project: WorkTreeState) -> EvidenceRow:
@@ -92,14 +94,14 @@ def state_of(requirement: Requirement, project: WorkTreeState) -> EvidenceRow:
 
 
 def _compared(id: str, record: TestRecord, project: WorkTreeState) -> tuple[EvidenceState, tuple[str, ...]]:
-    if record.content_hash and record.linked_files:
+    if record.content_hash and record.linked_files and not project.by_commit:
         return _by_content(record, record.linked_files, project)
     if project.head is None:
         return EvidenceState.UNKNOWN, ()
     if record.commit == project.head:
         return EvidenceState.FRESH, ()
     changed = _touched(record, project, tuple(project.carriers.get(id, ())))
-    if changed is None:
+    if changed is None and not project.by_commit:
         return EvidenceState.UNKNOWN, ()
     return (EvidenceState.STALE, changed) if changed else (EvidenceState.DRIFTED, ())
 

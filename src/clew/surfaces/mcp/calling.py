@@ -108,6 +108,7 @@ class Calls:
             client_model=model_of(ctx, params),
             scheme=self.listing.scheme,
             whole=self.listing.whole,
+            protocol_version=ctx.protocol_version,
         )
         try:
             meant = self._meant(tool, params)

@@ -16,6 +16,12 @@ _PARAGRAPHS = {
         "implements and verifies it; get_hierarchy returns its place in the tree. Code and tests cite ids such as "
         "REQ-d00001-A in comments (`Implements:`, `Verifies:`). Changed files are noticed by themselves."
     ),
+    Toolset.REGISTER: (
+        "When somebody asks for new behaviour, req_add writes it down as a requirement. Before work on a feature, "
+        "req_list and req_show say what is demanded already. Before you call the work done, call req_validate. Never "
+        "open or edit project.req itself: its hash refuses edits by hand. req_help explains when to use which tool "
+        "(section agents) and how requirements are written (section best-practice)."
+    ),
     Toolset.SPECS: (
         "list_specs lists the specs, then get_spec_requirements the requirements of one. get_scenario returns one "
         "scenario; search_specs finds by words and meaning. list_changes lists the open changes; get_change returns "

@@ -127,7 +127,7 @@ class ToolServer(Server[Any]):
 
 def listed(listing: ToolListing) -> dict[str, Any]:
     """The list in the form in which it is sent, which the SDK checks: making its objects first would only cost time."""
-    shown = [describe(tool, structured=is_structured(listing, tool)) for tool in listing.shown]
+    shown = [describe(tool, structured=is_structured(listing, tool), whole=listing.whole) for tool in listing.shown]
     if listing.server_name == SERVER_NAME:
         for each in shown:
             if each["name"] in KEPT_IN_VIEW:
@@ -166,12 +166,17 @@ def offers_texts(listing: ToolListing) -> bool:
     return any(tool.toolset in (Toolset.SPECS, Toolset.TRACE, Toolset.REGISTER) for tool in listing.callable)
 
 
-def describe(tool: ListedOperation, *, structured: bool = True) -> dict[str, Any]:
+_OF_PAGES = ("cursor", "max_tokens")
+
+
+def describe(tool: ListedOperation, *, structured: bool = True, whole: bool = False) -> dict[str, Any]:
+    """The tool as it is listed. Where answers are `whole`, as those of req, arguments of pages and schemas of answers
+    would only fill the client's context."""
     description: dict[str, Any] = {
         "name": tool.name,
         **({"title": tool.title} if tool.title else {}),
         "description": tool.description,
-        "inputSchema": tool.input_schema,
+        "inputSchema": _without_pages(tool.input_schema) if whole else tool.input_schema,
         "annotations": {
             "readOnlyHint": tool.read_only,
             "destructiveHint": tool.destructive,
@@ -179,11 +184,16 @@ def describe(tool: ListedOperation, *, structured: bool = True) -> dict[str, Any
             "openWorldHint": False,
         },
     }
-    if structured:
+    if structured and not whole:
         description["outputSchema"] = tool.output_schema
     if (meta := meta_of(tool)) is not None:
         description["_meta"] = meta
     return description
+
+
+def _without_pages(schema: dict[str, Any]) -> dict[str, Any]:
+    properties = {name: each for name, each in schema["properties"].items() if name not in _OF_PAGES}
+    return {**schema, "properties": properties}
 
 
 def is_structured(listing: ToolListing, tool: ListedOperation) -> bool:
