@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.contract.elspais import asking, pages
-from tests.mcp_client import McpClient
+from tests.mcp_client import McpClient, Options
 
 from clew.project import Project
 
@@ -251,7 +251,7 @@ def test_d00064_C_D_what_a_requirement_lacks_has_a_default(opened: Open, small: 
     (small / "spec" / "small.md").write_text(
         "## REQ-d00001: Bare\n\n**Level**: DEV\n\n*End* *Bare*\n", encoding="utf-8"
     )
-    with McpClient(opened(small)) as client:
+    with McpClient(opened(small), Options(profile="elspais")) as client:
         full = client("get_requirement", req_id="REQ-d00001")
     assert (full["status"], full["hash"], full["assertions"], full["parents"]) == ("Unknown", None, [], [])
     assert full["coverage"]["total_assertions"] == 0

@@ -261,3 +261,14 @@ def fits(data: dict[str, Any], budget: Budget) -> bool:
         return False
     # Most answers need no counting.
     return is_surely_within(encoded, budget.tokens) or estimate_tokens(encoded.decode()) <= budget.tokens
+
+
+def without_empty(value: Any) -> Any:
+    """A value without nulls and without empty texts, lists and objects inside it. What is false or 0 stays."""
+    if isinstance(value, dict):
+        return {name: kept for name, each in value.items() if not _is_empty(kept := without_empty(each))}
+    return [without_empty(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, str | list | tuple | dict) and not value)

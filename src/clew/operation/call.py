@@ -80,6 +80,7 @@ class Call:
         surface: AnySurface = "mcp",
         as_data: bool = True,
         whole: bool = False,
+        says_once: bool = False,
         options: Mapping[str, str] | None = None,
         folder: Path | None = None,
         protocol_version: str | None = None,
@@ -95,6 +96,8 @@ class Call:
         """The source of the call: an agent's client, a person's command line or a person's browser."""
         self.whole = whole
         """True if the caller does not page and gets everything at once, whatever its length."""
+        self.says_once = says_once
+        """The caller is an agent that knows no other system's fields: nothing empty or repeated is sent."""
         self.as_data = as_data
         """True if the caller reads the data of the result; False where a command prints its `render`."""
         self.options: Mapping[str, str] = options or {}
@@ -217,6 +220,8 @@ def answer(request: Operation, call: Call) -> Answer:
         data = {**data, "notes": (*noted, *more)} if (more := _missing_notes(call, noted)) else data
     elif more := _damage(call):
         data = {**data, "notes": more}
+    if call.says_once:
+        data = dict(request.said_once(data))
     places = flagged_places(data)
     flagged = with_flags(data, places) if places else data
     if type(request).text is Operation.text:

@@ -314,6 +314,11 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         """The text for an MCP host that reads no data; the data as JSON, unless an operation overrides it."""
         return msgspec.json.encode(result).decode()
 
+    def said_once(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The data for an agent that uses no profile: without what is empty or said twice. All of it, unless an
+        operation overrides it; a profile keeps the fields of its source."""
+        return data
+
     def document(self, result: Any) -> str | bytes:
         """The content of the command's `output_file`, where an operation overrides this."""
         return self.render(result)

@@ -1,11 +1,13 @@
 """Toolset specs: specs, scenarios and open changes, under the names and shapes that users of Spec Oxide know."""
 
-from typing import Annotated, Literal
+import re
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 from msgspec.structs import replace
 
-from clew.operation.budget import longest_page
+from clew.operation.budget import longest_page, without_empty
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.specs import results
@@ -23,6 +25,9 @@ SpecId = Annotated[
     Meta(min_length=1, max_length=400, description="Such as auth or platform/auth"),
     Option(positional=True, needed=_SPEC_NEEDED),
 ]
+_REPEATED = ("name", "when", "then", "scenario_name", "when_clause", "then_clauses")
+"""Fields of a scenario's answer that say again what is inside `scenario`."""
+_SCENARIO_MARKS = re.compile(r"\W+|\b(?:scenario|given|when|then|and)\b", re.IGNORECASE)
 SomeChange = Annotated[str | None, Meta(description="Default: all open changes"), Option(positional=True)]
 Findings = Annotated[int, Meta(ge=1, le=500, description="Findings at most")]
 Strict = Annotated[bool, Meta(description="Warnings make it invalid too")]
@@ -103,6 +108,20 @@ class GetScenario(
 
     def run(self, call: Call) -> results.ScenarioAnswer:
         return call.project.specs.scenario(self.spec_id, self.requirement, self.scenario)
+
+    def said_once(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The scenario once, by its clauses; its raw text only where it holds more than them."""
+        scenario = dict(data["scenario"])
+        clauses = (text for name in ("given", "when", "then") for text in scenario[name])
+        if not _more_than(scenario["raw"], (scenario["name"], *clauses)):
+            del scenario["raw"]
+        kept = {name: data[name] for name in data if name not in _REPEATED}
+        return dict(without_empty({**kept, "scenario": scenario}))
+
+
+def _more_than(raw: str, parts: Iterable[str]) -> bool:
+    """True if the text of a scenario holds words that its name and clauses do not."""
+    return sorted(_SCENARIO_MARKS.sub(" ", raw).split()) != sorted(_SCENARIO_MARKS.sub(" ", " ".join(parts)).split())
 
 
 class SearchSpecs(

@@ -24,7 +24,7 @@ from clew.operation.call import OWN_SESSION, Answer, Call, carry_out
 from clew.operation.listing import ListedOperation
 from clew.operation.names import by_any_spelling, portable
 from clew.operation.switches import DOCUMENT_TOOLSETS
-from clew.operation.toolsets import ToolListing
+from clew.operation.toolsets import SERVER_NAME, ToolListing
 from clew.project import Project
 from clew.store.person import on_behalf_of
 from clew.surfaces.mcp import memory
@@ -109,6 +109,7 @@ class Calls:
             scheme=self.listing.scheme,
             whole=self.listing.whole,
             protocol_version=ctx.protocol_version,
+            says_once=self.listing.server_name == SERVER_NAME,
         )
         try:
             meant = self._meant(tool, params)

@@ -1,7 +1,7 @@
 """Toolset trace: the requirements graph, under the names and shapes that users of elspais know."""
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, structs
@@ -15,6 +15,7 @@ from clew.text.terminal import coloured, note
 from clew.trace.find.requests import SearchQuery
 from clew.trace.read import results
 from clew.trace.read.profiles import AVAILABLE
+from clew.trace.read.said_once import requirement_said_once
 from clew.trace.totals import FindingCounts
 from clew.workspace.files import check_spelling
 
@@ -156,6 +157,9 @@ class GetRequirement(
 
     def run(self, call: Call) -> results.RequirementDetail:
         return call.project.trace.requirement(self.req_id, offset=call.offset, limit=self.limit)
+
+    def said_once(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        return requirement_said_once(data)
 
 
 class GetHierarchy(
