@@ -21,7 +21,15 @@ from mcp.client._transport import TransportStreams
 from mcp.server.lowlevel import Server
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from mcp_types import CallToolResult, Implementation, TextContent, TextResourceContents, Tool
+from mcp_types import (
+    CallToolRequest,
+    CallToolRequestParams,
+    CallToolResult,
+    Implementation,
+    TextContent,
+    TextResourceContents,
+    Tool,
+)
 from starlette.requests import Request
 
 from clew.config import formats_of
@@ -176,23 +184,26 @@ class McpClient:
         return self._client.instructions or ""
 
     def result(self, tool: str, /, **arguments: Any) -> Answer:
-        """What the server answers, be it an error or not. An error of the protocol itself is raised as `MCPError`."""
+        """What the server answers, be it an error or not; a good answer fits the schema that its tool lists. An error
+        of the protocol itself is raised as `MCPError`."""
+        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
 
         async def call() -> CallToolResult:
-            return await self._client.call_tool(tool, arguments)
+            # `call_tool` would have all tools listed first, and at each call of one by another of its names.
+            return await self._client.session.send_request(request, CallToolResult)
 
         result = self._run(call)
+        if result.structured_content is not None and not result.is_error:
+            _validator(portable(tool)).validate(result.structured_content)
         first, *others = result.content
         assert isinstance(first, TextContent)
         return Answer(result.structured_content, first.text, tuple(others), result.meta, bool(result.is_error))
 
     def answer(self, tool: str, /, **arguments: Any) -> Answer:
-        """A good answer, which fits the schema that its tool lists; raises `ToolFailed` for any other."""
+        """A good answer; raises `ToolFailed` for any other."""
         answer = self.result(tool, **arguments)
         if answer.is_error:
             raise ToolFailed(tool, answer)
-        if answer.data is not None:
-            _validator(portable(tool)).validate(answer.data)
         return answer
 
     def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
