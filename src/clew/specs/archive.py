@@ -279,10 +279,14 @@ def decided(change: ChangeProposal, found: Sequence[ConflictFound], take: str | 
 def _undecided(change_id: str, found: Sequence[ConflictFound]) -> Refused:
     messages = list(dict.fromkeys(each.message for each in found))
     more = f" And {len(messages) - _SHOWN} more." if len(messages) > _SHOWN else ""
+    before = sorted(
+        {id for each in found if each.kind is ConflictKind.SAME_REQUIREMENT for id in each.changes} - {change_id}
+    )
+    wait = f"Archive {', '.join(map(repr, before))} first, as change_conflicts orders them. " if before else ""
     return Refused(
         f"'{change_id}' has {counted(len(found), 'conflict')}: {' '.join(messages[:_SHOWN])}{more}",
         hint=(
-            "change_conflicts shows both sides. Bring the change up to date and run `clew change rebase"
+            f"{wait}change_conflicts shows both sides. Bring the change up to date and run `clew change rebase"
             f" {change_id}`, or say which side to take: spec or change (--take, take)."
         ),
         data={"conflicts": len(found)},

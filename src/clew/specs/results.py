@@ -238,6 +238,9 @@ class IndexBuilt(msgspec.Struct, frozen=True):
     units_indexed: int
     """Purposes, requirements, scenarios and what open changes say."""
     indexed: str
+    semantic: bool = False
+    """True once searches go by meaning as well as by words."""
+    note: str = ""
 
 
 class ThreeWayView(msgspec.Struct, frozen=True):

@@ -29,6 +29,10 @@ NEAR = 0.3
 THRESHOLD = f"a word of the query, or a similarity of at least {NEAR}"
 
 
+_NOT_YET = "Searches go by words until the embeddings are made in the background, usually some seconds from now."
+_NEVER = "Searches go by words: no embedder is configured."
+
+
 class SpecIndex:
     def __init__(self, engine: Callable[[], SearchEngine | None], wake: Callable[[], None] = lambda: None) -> None:
         self._engine = engine
@@ -49,7 +53,10 @@ class SpecIndex:
             units = self._sync(engine, known)
             # Last, so that half an index is none.
             engine.units.put([Unit(id=_MANIFEST, part=_MANIFEST, title="", body="The specs are indexed.")])
-        return IndexBuilt(len(known.specs), units, engine.state().describe())
+        state = engine.state()
+        semantic = bool(state.units) and state.embedded >= state.units
+        note = "" if semantic else _NOT_YET if state.embedder else _NEVER
+        return IndexBuilt(len(known.specs), units, state.describe(), semantic, note)
 
     def ensure(self, known: SpecLibrary) -> None:
         """Index every spec, for a search that includes other parts."""
@@ -203,6 +210,8 @@ def _checked_prefix(known: SpecLibrary, spec_prefix: str | None) -> tuple[str | 
 
 def _is_relevant(ranked: RankedUnit) -> bool:
     """True if the unit shares words with the query, or is similar enough in meaning."""
+    if round(ranked.score, 6) <= 0:
+        return False
     return ranked.signal("lexical") is not None or (ranked.signal("dense") or 0.0) >= NEAR
 
 

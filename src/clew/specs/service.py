@@ -12,7 +12,7 @@ from clew.context import Context
 from clew.edit.edits import FileEdit
 from clew.edit.transaction import FileTransaction
 from clew.errors import Conflict, InvalidArgument, NotFound
-from clew.formats.openspec.apply.conflicts import ConflictFound, conflicts, repeated_additions
+from clew.formats.openspec.apply.conflicts import ConflictFound, ConflictKind, conflicts, repeated_additions
 from clew.formats.openspec.apply.dependencies import dependencies, order
 from clew.formats.openspec.apply.touches import Baseline, Touching, by_place
 from clew.formats.openspec.change import ChangeProposal
@@ -411,7 +411,10 @@ class SpecsService:
             found, _ = self._found_conflicts(known)
             (base,) = self._git_bases(known, {request.change_id: entry}).values()
             is_said = request.change_id in rebased(context.shared)
-        own = [each for each in found if request.change_id in each.changes]
+        ordered, _ = order(known.open_changes(), dependencies(known.open_changes(), known.in_force()))
+        own = [
+            each for each in found if request.change_id in each.changes and not _is_for_later(each, request, ordered)
+        ]
         archiver = ChangeArchiver(context.root, self._roots, context.config.max_file_bytes, context.store)
         unknown = "" if is_said or not _needs_base(entry.change) else _unknown(base)
         report = archiver.run(
@@ -428,6 +431,15 @@ class SpecsService:
         forget(change_id, context.shared)
         context.keeper.refresh()
         return files
+
+
+def _is_for_later(found: ConflictFound, request: ArchiveRequest, ordered: Sequence[str]) -> bool:
+    """True for a conflict of two open changes of which the requested one comes first: the other one meets it then, as
+    a requirement that moved."""
+    if found.kind is not ConflictKind.SAME_REQUIREMENT:
+        return False
+    waiting = [id for id in ordered if id in found.changes]
+    return len(waiting) == len(found.changes) and waiting[0] == request.change_id
 
 
 def _unknown(base: GitBase) -> str:

@@ -118,7 +118,9 @@ class SpecReader:
             return Contribution()
         if records.outline is not None:
             return Contribution(tuple(_spec(records.outline, records, path)))
-        beside = place.kind is FileRoleKind.CHANGE_NOTE or (
+        # A file directly in the folder of a change shows that there is one, whatever it is called.
+        inside = path.removeprefix(f"{place.root.changes}/").count("/")
+        beside = (place.kind is FileRoleKind.CHANGE_NOTE and inside > 1) or (
             place.kind is FileRoleKind.DELTA_NOTE and not records.misnamed
         )
         if not place.change_id or beside:
@@ -206,7 +208,7 @@ def _scenario(record: ScenarioOutline, requirement: RequirementOutline, spec_id:
 
 
 def _change_file(records: SpecFile, place: FileRole, path: str) -> Definition:
-    named = path if place.kind is FileRoleKind.DELTA_NOTE else place.spec_id
+    named = path if place.kind in (FileRoleKind.DELTA_NOTE, FileRoleKind.CHANGE_NOTE) else place.spec_id
     inner = f":{named}" if named else ""
     fields = {"change_id": place.change_id, "kind": place.kind.value, "records": records, "root": place.root}
     node = Node(

@@ -1,5 +1,6 @@
 """The commands `clew specs` and `clew change`. Their output is not cut to a tool's budget."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
@@ -348,7 +349,8 @@ class ArchiveNow(
         return call.project.specs.archive(self, actor="command line", skip_specs=self.skip_specs)
 
     def render(self, result: results.ArchiveReport) -> str:
-        shown = f"{result.diff}\n" if result.diff else ""
+        # A person saw the difference in the preview, or asks git for it afterwards.
+        shown = f"{_differences(result.diff)}\n" if result.diff and result.dry_run else ""
         ending = ""
         if result.archived_to is not None:
             ending = f"Archived as {result.archived_to}."
@@ -415,6 +417,18 @@ def _change(change: ChangeSummary, *, is_valid: bool = True) -> str:
     return "  ".join(filter(None, (f"- {coloured(change.id, 'cyan')}", *parts, fault)))
 
 
+_NEW_FILE = re.compile(r"^--- \(new\)$", re.MULTILINE)
+
+
+def _differences(text: str) -> str:
+    """The difference of each file; of a new one, the beginning."""
+    files = re.split(r"(?m)^(?=--- )", text)
+    shown = (
+        _shortened(each, "the file is new") if _NEW_FILE.match(each) else each.rstrip("\n") for each in files if each
+    )
+    return "\n".join(shown)
+
+
 def change_status(found: ChangeProgress) -> str:
     lines = [
         coloured(found.change_id, "bold"),
@@ -425,17 +439,34 @@ def change_status(found: ChangeProgress) -> str:
 
 
 def conflict_list(found: ConflictList | ChangeProgress) -> str:
-    lines = list(_conflicts(found.conflicts))
+    # What could not be compared comes first: without conflicts it is the answer.
+    lines = [coloured(note, "yellow") for note in found.notes]
+    lines += _conflicts(found.conflicts, compared=not found.notes)
     lines += [
         f"{each.first} must come before {each.then}, which {each.reason}: {each.requirement}"
         for each in found.dependencies
     ]
     if found.circular:
         lines.append(coloured(f"These wait for each other: {', '.join(found.circular)}", "red"))
-    return "\n".join((*lines, *(coloured(note, "dim") for note in found.notes)))
+    if isinstance(found, ConflictList) and len(found.order) > 1 and (found.conflicts or found.dependencies):
+        lines.append(f"Archive them in this order: {', '.join(found.order)}")
+    return "\n".join(lines)
 
 
-def _conflicts(found: Sequence[ConflictReport]) -> Iterator[str]:
+MOST_LINES = 20
+"""Lines of one difference that a list of conflicts and an archive print."""
+
+
+def _shortened(difference: str, rest: str) -> str:
+    lines = difference.splitlines()
+    if len(lines) <= MOST_LINES:
+        return "\n".join(lines)
+    return "\n".join(
+        (*lines[:MOST_LINES], coloured(f"... {counted(len(lines) - MOST_LINES, 'more line')}; {rest}", "dim"))
+    )
+
+
+def _conflicts(found: Sequence[ConflictReport], *, compared: bool) -> Iterator[str]:
     for conflict in found:
         yield f"{coloured(conflict.kind, 'red')}  {conflict.spec_id}: {conflict.requirement}"
         yield f"  {conflict.message}"
@@ -445,6 +476,7 @@ def _conflicts(found: Sequence[ConflictReport]) -> Iterator[str]:
         for heading, key in sides:
             if difference := getattr(conflict.view, key):
                 yield coloured(f"  {heading}:", "dim")
-                yield "\n".join(f"    {line}" for line in difference.splitlines())
+                shown = _shortened(difference, f"`clew change diff {conflict.changes[0]}` shows all")
+                yield "\n".join(f"    {line}" for line in shown.splitlines())
     if not found:
-        yield "No conflicts."
+        yield "No conflicts." if compared else "No conflicts in what could be compared."

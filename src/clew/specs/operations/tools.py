@@ -276,7 +276,8 @@ class RebuildIndex(
         return call.project.specs.index.rebuild(call.project.specs.library)
 
     def render(self, result: results.IndexBuilt) -> str:
-        return f"{counted(result.specs_indexed, 'spec')} indexed, {counted(result.units_indexed, 'text')}."
+        indexed = f"{counted(result.specs_indexed, 'spec')} indexed, {counted(result.units_indexed, 'text')}."
+        return f"{indexed} {result.note}".rstrip()
 
 
 class SpecCatalogue(
