@@ -111,6 +111,11 @@ class FoldersTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True
     skip: tuple[str, ...] | None = None
 
 
+class CodeTable(FoldersTable, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    scip: tuple[str, ...] = ()
+    """Index files in the SCIP format, besides `index.scip` at the top."""
+
+
 class TestsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     folders: tuple[str, ...] | None = None
     patterns: tuple[str, ...] | None = None
@@ -244,7 +249,7 @@ class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The address of a team's PostgreSQL database, or `local`."""
     project: ProjectTable = ProjectTable()
     requirements: RequirementsTable = RequirementsTable()
-    code: FoldersTable = FoldersTable()
+    code: CodeTable = CodeTable()
     tests: TestsTable = TestsTable()
     specs: FoldersTable = FoldersTable()
     docs: FoldersTable = FoldersTable()
@@ -274,6 +279,8 @@ class Config(msgspec.Struct, frozen=True):
     code: Selection
     tests: Selection
     results: tuple[str, ...]
+    indexes: tuple[str, ...]
+    """Index files of source code that other programs wrote."""
     specs: tuple[str, ...]
     documents: Selection
     kb: KbTable
@@ -396,6 +403,7 @@ def _composed(
         code=_code(root, toml.code, elspais, named=ELSPAIS_TOML in files),
         tests=_tests(root, toml.tests, elspais, named=ELSPAIS_TOML in files),
         results=_results(_first(toml.tests.results, _results_of(elspais))),
+        indexes=toml.code.scip,
         specs=_folders(root, toml.specs.folders or ()),
         documents=_documents(root, toml.docs),
         kb=_kb(toml.kb, name),

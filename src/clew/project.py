@@ -192,8 +192,8 @@ class Project:
         """The functions, classes and imports of all source files."""
         from clew.graph.code.keeper import CodeKeeper
 
-        folder = self.context.derived_folder
-        return CodeKeeper(self.config.root, lambda: folder / "code", self.config.max_file_bytes)
+        folder, config = self.context.derived_folder, self.config
+        return CodeKeeper(config.root, lambda: folder / "code", config.max_file_bytes, indexes=config.indexes)
 
     @lazy
     def uses(self) -> "CodeService":

@@ -59,7 +59,7 @@ _KB_LIMITS = ("timeout_seconds", "calls_per_minute", "burst", "scratch_minutes",
 FREE: Mapping[str, frozenset[str]] = {
     "project": frozenset({"name"}),
     "requirements": _SELECTION | {"namespace"},
-    "code": _SELECTION,
+    "code": _SELECTION | {"scip"},
     "tests": _SELECTION | {"results"},
     "specs": _SELECTION,
     "docs": _SELECTION,

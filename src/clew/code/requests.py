@@ -24,7 +24,7 @@ UseKind = Literal[
     "argument",
     "delete",
 ]
-Basis = Literal["exact", "inferred", "name"]
+Basis = Literal["exact", "index", "inferred", "name"]
 SymbolName = Annotated[
     str,
     Meta(
@@ -50,7 +50,7 @@ class UsesQuery(msgspec.Struct, frozen=True, kw_only=True):
     basis: Annotated[
         tuple[Basis, ...],
         Meta(description="Only those known so"),
-        Option(metavar="BASIS", about="only those that are exact, inferred or known by name"),
+        Option(metavar="BASIS", about="only those that are exact, from an index, inferred or known by name"),
     ] = ()
     tests: Annotated[
         bool | None,

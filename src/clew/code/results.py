@@ -27,8 +27,8 @@ class ShownUse(msgspec.Struct, frozen=True):
     line: int
     kind: str
     basis: str
-    """exact: bound by the rules of the language. inferred: the receiver may also be something else. name: the receiver
-    is not known, and no other definition fits."""
+    """exact: bound by the rules of the language. index: an index file says it. inferred: the receiver may also be
+    something else. name: the receiver is not known, and no other definition fits."""
     inside: str
     """The symbol that contains it; empty at the top of a file."""
     text: str

@@ -11,6 +11,7 @@ from zlib import crc32
 import msgspec
 
 from clew.cache import Cache
+from clew.derived.code_indexed import INDEXED_TABLES, IndexedPlaces, count_write
 from clew.derived.file import DerivedFile, FileSchema
 from clew.derived.sealed import checksum, sealed, unsealed
 from clew.formats.code.facts.model import SCOPES, Facts, Reading, Symbol
@@ -40,11 +41,12 @@ _STATEMENTS = (
     "CREATE INDEX imports_by_module ON imports (module, name)",
     "CREATE INDEX imports_by_whole ON imports (whole)",
     "CREATE TABLE marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
+    *INDEXED_TABLES,
 )
 """`checked` is the checksum of a row, with the path of its file in place of the number. `records` are sealed. `names`
 has a number for each name that a file defines or uses (`number_of`): a file that is found by it is read, so one that
 only has the same number does no harm."""
-_LAYOUT = 3
+_LAYOUT = 4
 """Changes when a table does."""
 SCHEMA = FileSchema(
     "The records of source files", OUTLINE_VERSION * 100 + _LAYOUT, _STATEMENTS, "the files are read again"
@@ -104,6 +106,9 @@ class CodeFile:
             _FACTS_BYTES, size_of=lambda kept: kept[1], idle_seconds=_FACTS_IDLE_SECONDS
         )
 
+        self.indexed = IndexedPlaces(self._file, number_of)
+        """Uses that the index files of other programs know."""
+
     def close(self) -> None:
         self._file.close()
 
@@ -123,7 +128,7 @@ class CodeFile:
     def put(self, read: Sequence[tuple[SourceFile, Reading]], gone: Iterable[str] = ()) -> None:
         """Replace the records of files."""
         with self._file.writing_latest() as connection:
-            connection.execute("INSERT INTO marks VALUES ('writes', 1) ON CONFLICT DO UPDATE SET value = value + 1")
+            count_write(connection)
             for path in (*gone, *(file.path for file, _ in read)):
                 self._forget(connection, path)
             names: list[tuple[int, int, int]] = []

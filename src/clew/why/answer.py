@@ -5,7 +5,7 @@
 | stated | somebody wrote it down about this very thing: a citation, a marker, an id in a commit message, a memory |
 | recorded | git or a test report holds it |
 | inferred | it follows from something else: inheritance from what is around, a mention, an import |
-| exact, inferred, name | a use in code, with its own basis as `find_uses` gives it |
+| exact, index, inferred, name | a use in code, with its own basis as `find_uses` gives it |
 
 Inside a section, what is inferred never comes before what is stated.
 """
@@ -18,8 +18,8 @@ import msgspec
 from clew.operation.budget import Budget, fits
 from clew.text.terminal import coloured
 
-Basis = Literal["stated", "exact", "recorded", "inferred", "name"]
-_RANKS: dict[str, int] = {"stated": 0, "exact": 0, "recorded": 1, "inferred": 2, "name": 2}
+Basis = Literal["stated", "exact", "index", "recorded", "inferred", "name"]
+_RANKS: dict[str, int] = {"stated": 0, "exact": 0, "index": 0, "recorded": 1, "inferred": 2, "name": 2}
 
 
 class Fact(msgspec.Struct, frozen=True, omit_defaults=True):

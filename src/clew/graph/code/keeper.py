@@ -13,6 +13,7 @@ from clew.formats.code.languages import source_patterns
 from clew.formats.code.outline import CRATE_FILE, MODULE_FILE, SETTINGS, decoded, reading_of, unread
 from clew.formats.code.script_config import PATTERNS
 from clew.graph.code.aliases import Aliases
+from clew.graph.code.overlay import AT_ONCE, IndexOverlay
 from clew.text.display import counted
 from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, read_bytes
@@ -50,7 +51,12 @@ class CodeKeeper(Keeper):
     expected = (ClewError, OSError)
 
     def __init__(
-        self, root: Path, folder: Callable[[], Path], max_file_bytes: int, largest_index: int = LARGEST_INDEX
+        self,
+        root: Path,
+        folder: Callable[[], Path],
+        max_file_bytes: int,
+        largest_index: int = LARGEST_INDEX,
+        indexes: tuple[str, ...] = (),
     ) -> None:
         super().__init__()
         self._root = root
@@ -65,6 +71,8 @@ class CodeKeeper(Keeper):
         self._known: object = None
         """The file that the follower's states are about."""
         self._aliases: tuple[int, Aliases] | None = None
+        self._overlay = IndexOverlay(root, indexes, self._limit)
+        self._index_notes: tuple[int, tuple[str, ...]] = -1, ()
         self._in_step_at = float("-inf")
         """When the outlines were last in step with all files."""
         self.cannot_keep = False
@@ -142,6 +150,10 @@ class CodeKeeper(Keeper):
                 return False
             self._read(changes)
         self._in_step_at = self._monotonic()
+        changed = self._overlay.changed(self.file)
+        if changed and self._overlay.size(changed) > AT_ONCE:
+            return False
+        self._overlay.read(self.file, changed)
         return True
 
     def ensure(self, seconds: float = DEADLINE_SECONDS) -> tuple[str, ...]:
@@ -168,13 +180,17 @@ class CodeKeeper(Keeper):
             self._file.close()
 
     def _limits(self) -> tuple[str, ...]:
-        """A note if the index is as large as it may be."""
+        """Notes on what the index has no room for, and on indexes of other programs that are not as the files are."""
+        writes = self.file.writes()
+        if self._index_notes[0] != writes:
+            self._index_notes = writes, tuple(self._overlay.notes(self.file))
         if not self._left_out:
-            return ()
+            return self._index_notes[1]
         size = f"{self._largest_index / 1e6:,.0f} MB"
         return (
             f"The index of source files has reached its limit of {size}: {counted(len(self._left_out), 'file')} "
             "could not be read into it, and nothing in them is found. Leave folders out with .gitignore.",
+            *self._index_notes[1],
         )
 
     def _unfinished(self) -> str:
@@ -185,8 +201,13 @@ class CodeKeeper(Keeper):
         self.take_turn()
         try:
             self._read(self._changes())
+            self._overlay.read(self.file, self._overlay.changed(self.file), self._stop_if_closing)
         finally:
             self.release_turn()
+
+    def _stop_if_closing(self) -> None:
+        if self.is_closing:
+            raise InterruptedError
 
     def _changes(self) -> Changes:
         opening = self.file.opening

@@ -20,7 +20,7 @@ _KINDS = {
     "member": lsp.SymbolKind.EnumMember,
     "type": lsp.SymbolKind.Class,
 }
-_SHOWN = frozenset({"exact", "inferred"})
+_SHOWN = frozenset({"exact", "index", "inferred"})
 """An editor cannot show how sure a reference is."""
 _CALLS = frozenset({"call", "decorator"})
 

@@ -209,6 +209,12 @@ def is_tracked(root: Path, path: str) -> bool:
     return bool(answer(root, "ls-files", "--cached", "-z", "--", raw(path)))
 
 
+def last_commit_of(root: Path, path: str) -> str | None:
+    """The newest commit that changed a file; None where git keeps none of it."""
+    output = answer(root, "rev-list", "--max-count=1", "HEAD", "--", raw(path))
+    return (output or b"").decode().strip() or None
+
+
 def tracked_though_ignored(root: Path) -> tuple[str, ...]:
     """The files that git keeps although .gitignore files name them; none without git."""
     output = answer(root, "ls-files", "--cached", "--ignored", "--exclude-standard", "-z")

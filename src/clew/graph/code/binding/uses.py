@@ -1,19 +1,20 @@
 """The uses of a symbol: the sites of its name that are bound to it, in one state of the project."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from clew.derived.code_file import CodeFile
 from clew.formats.code.facts.expressions import Op
-from clew.formats.code.facts.model import ANY_NAME, CLASS, MODULE, SiteKind
+from clew.formats.code.facts.model import ANY_NAME, CLASS, MODULE, SCOPES, SiteKind, Symbol
 from clew.formats.code.languages import Family, family_for
 from clew.graph.code.aliases import Aliases
+from clew.graph.code.binding.indexed import IndexedSites
 from clew.graph.code.binding.meaning import MeaningsInTests, RelatedMembers
 from clew.graph.code.binding.namespaces import Named, Source
 from clew.graph.code.binding.types import Class, Instance, Outside, Ref, Type, Unknown
 
-EXACT, INFERRED, BY_NAME, ONE_OF = "exact", "inferred", "name", "one of"
+EXACT, INDEX, INFERRED, BY_NAME, ONE_OF = "exact", "index", "inferred", "name", "one of"
 _MOST_ALIASES = 20
 
 
@@ -37,6 +38,12 @@ def common_names() -> frozenset[str]:
     )  # fmt: skip
     built_in = (str, bytes, list, dict, set, int, float, tuple, object, type, BaseException, property)
     return frozenset({"run", "stop", "appendleft", "popleft"}).union(*(dir(each) for each in (*built_in, *of_library)))
+
+
+def _innermost(symbols: Sequence[Symbol], line: int) -> int:
+    """The symbol around a line; MODULE for none."""
+    scopes = ((each.around(line, line), at) for at, each in enumerate(symbols) if each.kind in SCOPES)
+    return max(((-lines, at) for lines, at in scopes if lines), default=(0, MODULE))[1]
 
 
 def _are_alike(one: Family | None, other: Family | None) -> bool:
@@ -77,6 +84,7 @@ class Binder(RelatedMembers):
         self._uses: dict[Ref, Uses] = {}
         self._in_tests = MeaningsInTests(file, aliases)
         self._in_tests.share(self)
+        self._index = IndexedSites(file)
 
     def uses_of(self, target: Ref, check: Callable[[], None] = lambda: None) -> Uses:
         known = self._uses.get(target)
@@ -120,9 +128,33 @@ class Binder(RelatedMembers):
         unread = self._unread(target, symbol.name)
         for use in self._overriding(target):
             bound[use] = None
+        if self._index.are_there:
+            loose = self._overlaid(target, symbol, bound, loose)
         by_name, one_of = self._by_name(target, symbol.name, loose)
         unbound = len(loose) - len(by_name) - len(one_of)
         return Uses((*bound, *by_name), one_of, unbound, files, unread)
+
+    def _overlaid(self, target: Ref, symbol: Symbol, bound: dict[Use, None], loose: list[Use]) -> list[Use]:
+        """Put the uses that indexes know among the bound ones; the loose ones that they do not know otherwise."""
+        names = self._index.symbols_of(target.path, symbol)
+        if not names:
+            return loose
+        seen = {(use.path, use.line, use.column): use for use in (*loose, *bound)}
+        own = {(target.path, place.at) for place in symbol.places}
+        known = {site[:3]: site.kind for site in self._index.uses_of(names) if site[:2] not in own}
+        rules = self.known_source(target.path).rules
+        for place, use in seen.items():
+            if use.basis == EXACT:
+                continue
+            if place in known:
+                bound.pop(use, None)
+                bound[use._replace(basis=INDEX)] = None
+            elif use.basis == INFERRED and not (rules and rules.related) and self._index.meant(*place):
+                del bound[use]
+        for (path, line, column), kind in known.items():
+            if (path, line, column) not in seen and (source := self.source(path)) is not None:
+                bound[Use(path, line, column, kind, INDEX, _innermost(source.symbols, line))] = None
+        return [use for use in loose if not self._index.meant(use.path, use.line, use.column)]
 
     def _unread(self, target: Ref, name: str) -> tuple[str, ...]:
         """The files of the target's language that hold a name, or may hold it, and whose uses could not be read."""
