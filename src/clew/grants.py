@@ -48,7 +48,7 @@ ALLOWED: Mapping[Grant, Allowed] = {
     ),
     Grant.HISTORY: Allowed("sentences of merged commits may be pushed to agents unasked", is_used=False),
     Grant.SESSIONS: Allowed(
-        "sessions of agents about it that lie on this machine, outside of the project, may be read", is_used=False
+        "sessions of agents about it that lie on this machine, outside of the project, may be read"
     ),
     Grant.TESTS: Allowed("its own tests may be run, also when an agent asks for it", is_used=False),
     Grant.ASSOCIATES: Allowed(

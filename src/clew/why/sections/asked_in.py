@@ -15,6 +15,7 @@ from clew.why.answer import EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry, day
 from clew.why.sections.made import LineOrigins, commits_of
 from clew.why.story.chain import LinesAt
+from clew.why.story.on_disk import might_be_read, with_transcripts
 from clew.why.story.reason import words_of
 from clew.why.story.sessions import FoundSession, SessionRecords, joined
 
@@ -39,15 +40,25 @@ def asked_in(inquiry: Inquiry, origins: LineOrigins, records: SessionRecords) ->
         return None
     deciding = {each.commit for each in origins.decided}
     total = sum(len(each.lines) for each in origins.touched)
-    first = records.with_words(joined(each for each in found if each.commit in deciding), _MOST_FACTS)
-    later = records.with_words(joined(each for each in found if each.commit not in deciding), _MOST_FACTS)
+    first = _worded(inquiry, records, joined(each for each in found if each.commit in deciding))
+    later = _worded(inquiry, records, joined(each for each in found if each.commit not in deciding))
     facts = list(_facts(inquiry, first, commits, 0 if deciding else total))
     if facts and deciding and not any(each.session.prompts for each in later):
         # One fact: in a small answer, the second would be left out.
         facts[0] = Fact(f"{facts[0].text}{_since(later, commits)}", facts[0].basis, facts[0].place)
     else:
         facts += _facts(inquiry, later, commits, total, since="since then " if deciding else "")
-    return section("asked_in", facts, absent=_absent(records), note=_note(found, origins.touched), most=_MOST_FACTS)
+    note = " ".join(filter(None, (_note(found, origins.touched), _hint(inquiry, [*first, *later]))))
+    return section("asked_in", facts, absent=_absent(records), note=note, most=_MOST_FACTS)
+
+
+def _worded(inquiry: Inquiry, records: SessionRecords, found: Sequence[FoundSession]) -> list[FoundSession]:
+    return with_transcripts(inquiry.call, records.with_words(found, _MOST_FACTS), _MOST_FACTS)
+
+
+def _hint(inquiry: Inquiry, found: Sequence[FoundSession]) -> str:
+    is_missing = might_be_read(inquiry.call, found)
+    return "`clew trust --grant sessions` lets Clew look for its words on this disk." if is_missing else ""
 
 
 def _since(later: Sequence[FoundSession], commits: Mapping[str, Commit]) -> str:
@@ -57,11 +68,11 @@ def _since(later: Sequence[FoundSession], commits: Mapping[str, Commit]) -> str:
 
 
 def asked_in_commit(inquiry: Inquiry, commit: Commit, records: SessionRecords) -> EvidenceSection | None:
-    found = records.with_words(records.of_commit(commit), _MOST_FACTS)
+    found = _worded(inquiry, records, records.of_commit(commit))
     if not found and not records.kinds:
         return None
     facts = _facts(inquiry, found, {commit.id: commit}, 0)
-    return section("asked_in", facts, absent=_absent(records), most=_MOST_FACTS)
+    return section("asked_in", facts, absent=_absent(records), note=_hint(inquiry, found), most=_MOST_FACTS)
 
 
 def recorded_decisions(inquiry: Inquiry, commits: Sequence[Commit], records: SessionRecords) -> list[Fact]:
