@@ -16,6 +16,7 @@ from clew.formats.sessions.transcripts import Transcript, place_of, transcript_i
 from clew.grants import Grant, is_granted, own_folder
 from clew.operation.call import OWN_SESSION
 from clew.why.story.sessions import FoundSession
+from clew.workspace.elsewhere import matching
 from clew.workspace.git import api as git
 from clew.workspace.regular import contents
 
@@ -66,7 +67,7 @@ def _transcript(root: Path, agent: str, id: str) -> Transcript | None:
         return None
     folder = own_folder(place.variable, "", place.usual)
     for pattern in place.patterns:
-        for file in sorted(folder.glob(pattern))[:_MOST_FILES]:
+        for file in matching(folder, pattern, _MOST_FILES):
             with suppress(OSError):
                 found = transcript_in(contents(file, _LONGEST), id)
                 if found is not None and _is_about(root, found.folder, file):
