@@ -26,7 +26,7 @@ from clew.workspace.follow import FileContents
 from clew.workspace.holding import RequirementFormat, formats_in
 from clew.workspace.paths import is_glob
 from clew.workspace.regular import SETTINGS_BYTES, contents
-from clew.workspace.root import marked
+from clew.workspace.root import marked_above
 
 CLEW_TOML = "clew.toml"
 ELSPAIS_TOML = ".elspais.toml"
@@ -303,11 +303,10 @@ class Config(msgspec.Struct, frozen=True):
 def find_root(folder: Path) -> Path:
     """The project at or above a folder; the folder itself where there is none. `clew.workspace.root` says what makes a
     project."""
-    start = folder.resolve()
-    if not start.is_dir():
+    start = os.path.realpath(folder)
+    if not os.path.isdir(start):  # noqa: PTH112 - whenever a project is opened
         raise ConfigError(f"'{folder}' is not a folder.", hint="Pass the folder of a project.")
-    found = marked(str(start))
-    return start if found is None else Path(found)
+    return Path(marked_above(start) or start)
 
 
 def load(folder: Path) -> Config:

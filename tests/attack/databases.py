@@ -43,7 +43,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 _AUTHORED = {"clew.db", "memory.db"}
 _SAYS_SO = re.compile(
     r"damaged|made anew|anew from|not complete|still being|read again|missing|left out|Not known|did not make"
-    r"|another program|by another version|not built yet|not looked for",
+    r"|another program|by another version|Update Clew to the version that wrote|not built yet|not looked for",
     re.IGNORECASE,
 )
 _STEADY = re.compile(r"\d+(?:\.\d+)? ?(?:ms|s)\b|\d{4}-\d\d-\d\d(?:[T ][0-9:.]+Z?)?|just now|\d+ \w+ ago")

@@ -28,7 +28,7 @@ from clew.store.sqlite.connections import SqliteConnection, SqliteConnections, i
 from clew.store.sqlite.faults import damaged, fault, protected, translated
 from clew.store.sqlite.guard import foreign_objects, guard, missing_objects, schema_of, unsound
 from clew.store.sqlite.log import alone
-from clew.store.sqlite.note import ENDING, read_note, state_of
+from clew.store.sqlite.note import ENDING, state_of, statuses_and_note
 
 PATIENCE_SECONDS = 10.0
 _PAUSE = 0.005
@@ -327,7 +327,7 @@ class DerivedFile:
         """The reason to doubt that the file is as Clew left it. The first process that opens it is the one that looks;
         one that was killed may have moved writes into the file without noting it."""
         try:
-            status, log, *_ = below.statuses_of(self.path)
+            (status, log, *_), note = statuses_and_note(self.path)
         except FileNotFoundError:
             # The folder is made with the file.
             return _Doubt.UNKNOWN
@@ -338,7 +338,6 @@ class DerivedFile:
             return None
         if status is None or not status.st_size:
             return _Doubt.UNKNOWN
-        note = read_note(self.path)
         if state_of(status).is_like(note.state):
             return None
         with alone(self.path) as is_alone:

@@ -11,7 +11,7 @@ import stat
 import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -93,7 +93,19 @@ class FolderTrust(msgspec.Struct, frozen=True):
         )
 
 
-_admitted: dict[str, tuple[object, FolderTrust]] = {}
+class _Depends(NamedTuple):
+    """State of everything on which the trust in a folder depends."""
+
+    device: int
+    inode: int
+    key: bytes
+    stamp: tuple[int, int] | None
+    git_index: str | None
+    """The index of git's work tree around the folder."""
+    kept: staged.Mark
+
+
+_admitted: dict[str, tuple[_Depends, FolderTrust]] = {}
 """By path: what it depended on, and what it was."""
 _paths: dict[str, str] = {}
 """By the path that was asked about: the one on which there is no link, as it was found last."""
@@ -112,19 +124,28 @@ def _admitted_before(place: str) -> FolderTrust | None:
     at the same path."""
     real = _paths.get(place, "")
     made = _admitted.get(real)
-    own = stamp.key() if made is not None else None
-    if made is None or own is None:
+    if made is None:
+        return None
+    own = stamp.key()
+    if own is None:
         return None
     try:
         status = os.lstat(place)
     except OSError:
         return None
-    return made[1] if made[0] == _depends_on(own, made[1].folder, status) else None
+    before, standing = made
+    return standing if before == _depends_on(own, real, status, before) else None
 
 
-def _depends_on(own: bytes, real: Path, status: os.stat_result) -> object:
-    index = staged.index_of(str(real.parent)) if real.name == below.STATE_FOLDER else None
-    return status.st_dev, status.st_ino, _mark(stamp.stamp_file(own, real)), own, index, staged.mark_of(index)
+def _depends_on(own: bytes, real: str, status: os.stat_result, before: _Depends | None = None) -> _Depends:
+    folder = os.path.dirname(real)  # noqa: PTH120 - several times as fast, whenever something is opened
+    index = before.git_index if before is not None and before.kept is not None else None
+    # No other repository can be nearer than the one in the project's own folder.
+    if index is None or os.path.dirname(os.path.dirname(index)) != folder:  # noqa: PTH120
+        is_own = os.path.basename(real) == below.STATE_FOLDER  # noqa: PTH119
+        index = staged.index_of(folder) if is_own else None
+    stamped = _mark(stamp.stamp_file(own, real))
+    return _Depends(status.st_dev, status.st_ino, own, stamped, index, staged.mark_of(index))
 
 
 def _admit(place: str) -> FolderTrust:
@@ -143,15 +164,14 @@ def _admit(place: str) -> FolderTrust:
         return FolderTrust(real, False, _stores_in(real), _no_key())
     with _admitting:
         # What git keeps may change meanwhile: what was before counts, so that it is looked at again.
-        index = staged.index_of(str(real.parent)) if real.name == below.STATE_FOLDER else None
-        kept = staged.mark_of(index)
+        now = _depends_on(own, str(real), status)
         made = _admitted.get(str(real))
-        if made is not None and made[0] == _depends_on(own, real, status):
+        if made is not None and made[0] == now:
             _paths[place] = str(real)
             return made[1]
-        standing = _admitted_now(own, real, status, is_kept=index is not None and staged.is_kept(real))
-        stamped = _mark(stamp.stamp_file(own, real))
-        _admitted[str(real)] = (status.st_dev, status.st_ino, stamped, own, index, kept), standing
+        standing = _admitted_now(own, real, status, is_kept=now.git_index is not None and staged.is_kept(real))
+        now = now._replace(stamp=_mark(stamp.stamp_file(own, str(real))))
+        _admitted[str(real)] = now, standing
         _paths[place] = str(real)
         return standing
 
@@ -309,7 +329,7 @@ def _real(folder: Path) -> Path:
     return Path(os.path.realpath(absolute.parent)) / absolute.name
 
 
-def _mark(file: Path) -> tuple[int, int] | None:
+def _mark(file: str) -> tuple[int, int] | None:
     try:
         status = os.lstat(file)
     except OSError:

@@ -147,9 +147,22 @@ def demand_plain(path: Path) -> tuple[int, int] | None:
 def statuses_of(path: Path) -> list[os.stat_result | None]:
     """The status of each file of a database, in the order of BESIDE; None for a missing one. OSError for a link or
     anything but a plain file."""
-    name = path.name
     with holding(path) as folder:
-        return [_demand(path, folder, name + ending) for ending in BESIDE]
+        return _statuses(path, folder)
+
+
+def statuses_and(path: Path, ending: str, limit: int) -> tuple[list[os.stat_result | None], bytes]:
+    """The same, with the content of one more file of the database, which is small; empty if it cannot be read."""
+    with holding(path) as folder:
+        statuses = _statuses(path, folder)
+        try:
+            return statuses, _content(path.with_name(path.name + ending), folder, limit)
+        except OSError:
+            return statuses, b""
+
+
+def _statuses(path: Path, folder: int | None) -> list[os.stat_result | None]:
+    return [_demand(path, folder, path.name + ending) for ending in BESIDE]
 
 
 def _demand(path: Path, folder: int | None, name: str) -> os.stat_result | None:
@@ -165,8 +178,20 @@ def _demand(path: Path, folder: int | None, name: str) -> os.stat_result | None:
 
 def read(path: Path, limit: int) -> bytes:
     """The content of a plain file, at most `limit` bytes."""
-    with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
-        return file.read(limit)
+    with holding(path) as folder:
+        return _content(path, folder, limit)
+
+
+def _content(path: Path, folder: int | None, limit: int) -> bytes:
+    descriptor = _opened(path, folder, os.O_RDONLY, 0o600)
+    try:
+        content = b""
+        # Without a buffer: most are small, and read whenever something is opened.
+        while len(content) < limit and (part := os.read(descriptor, limit - len(content))):
+            content += part
+        return content
+    finally:
+        os.close(descriptor)
 
 
 def write(path: Path, data: bytes, mode: int = 0o600) -> None:

@@ -5,8 +5,8 @@ before the rename leaves the temporary file.
 """
 
 import errno
-import glob
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import IO
 
 from clew.errors import ClewError, StoreError, StoreFull, StoreReadOnly
-from clew.workspace.find import paths_named
+from clew.workspace.find import names_in
 
 _TOKEN_BYTES = 6
 _ENDING = ".clew-tmp"
+_TEMPORARY = re.compile(rf"[0-9a-f]{{{2 * _TOKEN_BYTES}}}{re.escape(_ENDING)}")
 _NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})
 """The errors of file systems that can sync files but not folders."""
 
@@ -87,7 +88,9 @@ def replace_file(place: Path, data: bytes) -> None:
 
 def leftovers(place: Path) -> list[Path]:
     """Temporary files of writers of this file that are at work or were killed."""
-    return paths_named(place.parent, f".{glob.escape(place.name)}.{'[0-9a-f]' * 2 * _TOKEN_BYTES}{_ENDING}")
+    beginning = f".{place.name}."
+    found = (name for name in names_in(place.parent) if name.startswith(beginning))
+    return [place.parent / name for name in found if _TEMPORARY.fullmatch(name.removeprefix(beginning))]
 
 
 def copy_in_place(file: Path, place: Path) -> None:

@@ -11,6 +11,7 @@ or from a version of Clew that made no stamps. Several users' stamps lie side by
 import hmac
 import os
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -44,15 +45,34 @@ def state_place(inside: str = "") -> Path:
     return own_folder("XDG_STATE_HOME", "LOCALAPPDATA", ".local/state", f"clew/{inside}" if inside else "clew")
 
 
+_key_read: tuple[Path, object, bytes] | None = None
+"""The key that was read last: the path, identity and time of its file, and the key."""
+
+
 def key(*, make: bool = True) -> bytes | None:
     """The user's key; None where there is none and none can be made."""
+    global _key_read
     file = state_place("key")
+    mark = _mark_of(file)
+    last = _key_read
+    if last is not None and mark is not None and last[:2] == (file, mark):
+        return last[2]
     found = _read_key(file)
+    if found is not None:
+        _key_read = file, mark, found
     if found is None and make and not os.path.lexists(file):
         with suppress(OSError):
             _make_key(file)
         found = _read_key(file)
     return found
+
+
+def _mark_of(file: Path) -> object:
+    try:
+        status = os.stat(file)  # noqa: PTH116 - whenever something is opened
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
 def _read_key(file: Path) -> bytes | None:
@@ -96,9 +116,14 @@ def is_code(given: str, what: str, *said: str | bytes) -> bool:
     return own is not None and hmac.compare_digest(_code(own, what, *said).encode(), os.fsencode(given))
 
 
-def stamp_file(own: bytes, folder: Path) -> Path:
+def stamp_file(own: bytes, folder: str) -> str:
     """The path of this user's stamp in a folder."""
-    return folder / f"{_PREFIX}{_code(own, 'name')[:16]}"
+    return os.path.join(folder, _stamp_name(own))  # noqa: PTH118 - it is looked at whenever something is opened
+
+
+@lru_cache(maxsize=4)
+def _stamp_name(own: bytes) -> str:
+    return f"{_PREFIX}{_code(own, 'name')[:16]}"
 
 
 def known(own: bytes, folder: Path, status: os.stat_result) -> StampRecord | None:
@@ -118,7 +143,7 @@ def forget(own: bytes, folder: Path) -> None:
 def _read_stamp(own: bytes, folder: Path) -> tuple[str, str]:
     """The id and the code in this user's stamp; empty where there is none."""
     try:
-        id, _, given = below.read(stamp_file(own, folder), _LONGEST).decode("ascii").strip().partition(" ")
+        id, _, given = below.read(folder / _stamp_name(own), _LONGEST).decode("ascii").strip().partition(" ")
     except (OSError, UnicodeDecodeError):
         return "", ""
     return (id, given) if id.isalnum() else ("", "")
@@ -156,7 +181,7 @@ def set_stamp(own: bytes, folder: Path, status: os.stat_result, asks: tuple[str,
     record = StampRecord(str(folder), status.st_dev, status.st_ino, asks)
     try:
         _note(id, record)
-        below.write(stamp_file(own, folder), f"{id} {_code(own, 'folder', record.path, id)}\n".encode())
+        below.write(folder / _stamp_name(own), f"{id} {_code(own, 'folder', record.path, id)}\n".encode())
     except OSError:
         _forget(id)
         return None

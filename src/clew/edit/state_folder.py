@@ -1,5 +1,6 @@
 """The state folder of a project, `.clew`."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ def first_files(root: Path) -> dict[str, bytes]:
     """The files of a new state folder, by path below the root: they keep it out of `git status`. Empty if the folder is
     in use."""
     # An empty one was left by a process that was killed when it made the folder.
+    if os.path.lexists(os.path.join(root, STATE_FOLDER, ".gitignore")):  # noqa: PTH118 - whenever a project is opened
+        return {}
     used = [name for name in names_in(root / STATE_FOLDER) if not name.startswith(_STAMPS)]
     return {} if used else {f"{STATE_FOLDER}/.gitignore": b"*\n"}
 

@@ -22,7 +22,12 @@ MOST_FILES = 20_000
 def marked(folder: str) -> str | None:
     """The project at or above a folder, by its contents; None if there is none. The nearest folder with a configuration
     or a repository counts, else the nearest with a register or an OpenSpec folder."""
-    start = here = os.path.realpath(folder)
+    return marked_above(os.path.realpath(folder))
+
+
+def marked_above(start: str) -> str | None:
+    """The same for a path without links."""
+    here = start
     with_content = None
     while True:
         if any(os.path.exists(os.path.join(here, name)) for name in CONFIGURED):

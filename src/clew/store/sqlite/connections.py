@@ -5,6 +5,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from weakref import ref
@@ -117,9 +118,10 @@ class SqliteConnections:
         busy_timeout: float,
         refusal: StoreError | None = None,
         note: DatabaseNote | None = None,
+        status: os.stat_result | None = None,
     ) -> None:
-        """`refusal` is the reason why nothing is written, if the file is opened for reading only; `note` is the one
-        beside it, where the caller has read it."""
+        """`refusal` is the reason why nothing is written, if the file is opened for reading only. Whoever looked at
+        the names of the file and of those beside it gives the note and the status that it found."""
         self.path = path
         self._refusal = refusal
         self._busy_timeout = busy_timeout
@@ -128,7 +130,8 @@ class SqliteConnections:
         self._lock = threading.Lock()
         self._closed = False
         self._process = os.getpid()
-        status = _status(path)
+        self._looked_at = status is not None
+        status = status or _status(path)
         self._file = _identity(status)
         self._left = None if status is None else state_of(status)
         """The state of the file in which this process found it, or left it."""
@@ -318,7 +321,8 @@ class SqliteConnections:
         refusal: sqlite3.Error | None = None
         for access in self._ways[:-1]:
             try:
-                return _connect(self.path, access, self._busy_timeout)
+                looked_at, self._looked_at = self._looked_at, False
+                return _connect(self.path, access, self._busy_timeout, self._file if looked_at else None)
             except sqlite3.OperationalError as error:
                 if is_out_of_space(error):
                     refusal = refusal or error
@@ -338,10 +342,11 @@ def index_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-shm")
 
 
-def _connect(path: Path, access: str, busy_timeout: float) -> SqliteConnection:
+def _connect(path: Path, access: str, busy_timeout: float, before: tuple[int, int] | None = None) -> SqliteConnection:
+    """A connection to a file, whose identity is given where its names have just been looked at."""
     # SQLite opens by name, and follows links: so it may only find what was looked at before.
     try:
-        before = below.demand_plain(path)
+        before = before or below.demand_plain(path)
         connection = _opened(path, access, busy_timeout)
     except OSError as error:
         raise unusable(path, error) from error
@@ -358,7 +363,7 @@ def _connect(path: Path, access: str, busy_timeout: float) -> SqliteConnection:
 
 def _opened(path: Path, access: str, busy_timeout: float) -> SqliteConnection:
     connection = sqlite3.connect(
-        f"{path.as_uri()}?{_ACCESS[access]}",
+        f"{_uri_of(path)}?{_ACCESS[access]}",
         uri=True,
         timeout=busy_timeout,
         isolation_level=None,
@@ -386,6 +391,11 @@ def _opened(path: Path, access: str, busy_timeout: float) -> SqliteConnection:
             raise sqlite3.DatabaseError(NOT_UTF8) from error
         raise
     return connection
+
+
+@lru_cache(maxsize=64)
+def _uri_of(path: Path) -> str:
+    return path.as_uri()
 
 
 def _begin(connection: SqliteConnection, durable: bool) -> None:

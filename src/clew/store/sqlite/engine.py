@@ -26,10 +26,10 @@ MOMENT_SECONDS = 0.1
 def open_own(path: Path, *, busy_timeout: float = BUSY_TIMEOUT, standing: FolderTrust | None = None) -> "SqliteStore":
     """The store in a file of a state folder, with the trust in that folder where it is known already. A store that came
     from another machine is opened for reading only, and its errors say why."""
-    if standing is None and not path.parent.exists():
+    if standing is None:
         # The system, or the store itself, says what is wrong with the folder.
         with suppress(OSError):
-            make(path.parent, 0o700)
+            standing = make(path.parent, 0o700)
     standing = standing or admit(path.parent)
     if standing.believes(path.name):
         return open_sqlite(path, busy_timeout=busy_timeout)

@@ -23,6 +23,8 @@ _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _PROTECTED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
 NOT_UTF8 = "Could not decode to UTF-8"
 """The beginning of an error that Python's module raises by itself, without a code. It quotes the text behind that."""
+_OTHER_FORMAT = "unsupported file format"
+"""SQLite says so of a header with a number of the format that does not exist."""
 _OTHER_TABLES = re.compile(
     r"no such (?:table|column|index|trigger|view)\b|table \S+ has (?:no column|\d+ columns)\b|no query solution"
     r"|unsupported file format|malformed |vtable constructor failed|fts5: |\S+ \S+ already exists|integer overflow"
@@ -50,7 +52,7 @@ def fault(error: sqlite3.Error, path: Path) -> StoreError:
             f"The store {path} cannot grow: the disk is full, or a quota or size limit is reached ({error}).",
             hint="Free some space and try again. The unfinished write was rolled back; all else is unharmed.",
         )
-    if _primary(code) in _DAMAGED:
+    if _primary(code) in _DAMAGED or str(error) == _OTHER_FORMAT:
         return damaged(path, str(error))
     if str(error).startswith(NOT_UTF8):
         return damaged(path, "a text in it is not UTF-8")

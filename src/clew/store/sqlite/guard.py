@@ -57,11 +57,13 @@ def made_by(statements: tuple[str, ...]) -> Made:
 
 def schema_of(connection: sqlite3.Connection) -> SchemaRows:
     """The schema of a file, without the indexes that SQLite makes for a constraint."""
+    factory, connection.text_factory = connection.text_factory, bytes
+    try:
+        rows = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    finally:
+        connection.text_factory = factory
     return tuple(
-        connection.execute(
-            "SELECT CAST(type AS BLOB), CAST(name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master"
-            " WHERE NOT (type = 'index' AND sql IS NULL AND substr(name, 1, 17) = 'sqlite_autoindex_')"
-        )
+        row for row in rows if not (row[2] is None and row[0] == b"index" and row[1].startswith(b"sqlite_autoindex_"))
     )
 
 

@@ -7,13 +7,14 @@ The number of the last step taken is in the file itself (`user_version`), and so
 
 import sqlite3
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 
 from clew.errors import StoreError, StoreTooNew
 from clew.store.sqlite.faults import damaged
-from clew.store.sqlite.guard import foreign_objects, missing_objects, schema_of
+from clew.store.sqlite.guard import SchemaRows, foreign_objects, missing_objects, schema_of
 
 APPLICATION_ID = int.from_bytes(b"Clew")
 
@@ -156,8 +157,7 @@ def check_origin(connection: sqlite3.Connection, path: Path) -> int:
     finally:
         connection.execute("ROLLBACK")
     is_own = origin == APPLICATION_ID and version <= SCHEMA_VERSION
-    foreign = foreign_objects(there, _ALL) if is_own else ()
-    missing = missing_objects(there, _ALL_THERE) if is_own and version == SCHEMA_VERSION else ()
+    foreign, missing = _differences(there, is_current=version == SCHEMA_VERSION) if is_own else ((), ())
     if origin != APPLICATION_ID and (origin or version or there):
         raise StoreError(
             f"{path} is an SQLite database of another program, not a Clew store.",
@@ -179,6 +179,13 @@ def check_origin(connection: sqlite3.Connection, path: Path) -> int:
     if missing:
         raise damaged(path, f"{', '.join(missing[:_MOST_NAMED])} is missing")
     return version
+
+
+# Nearly every store of a process has the same schema.
+@lru_cache(maxsize=4)
+def _differences(there: SchemaRows, *, is_current: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The objects of a schema that Clew does not make, and those that it lacks."""
+    return foreign_objects(there, _ALL), missing_objects(there, _ALL_THERE) if is_current else ()
 
 
 def schema_version(connection: sqlite3.Connection) -> int:

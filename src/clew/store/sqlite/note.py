@@ -56,9 +56,22 @@ def state_of(status: os.stat_result) -> DatabaseState:
 def read_note(database: Path) -> DatabaseNote:
     """The note beside a database; an empty one where there is none, or a part of one."""
     try:
-        start, size, mtime_ns, end = below.read(note_of(database), _LONGEST).decode("ascii").split(" ")
+        return _decoded(below.read(note_of(database), _LONGEST))
+    except OSError:
+        return NO_NOTE
+
+
+def statuses_and_note(database: Path) -> tuple[list[os.stat_result | None], DatabaseNote]:
+    """The status of each file of a database, none of which may be a link, and the note beside them."""
+    statuses, content = below.statuses_and(database, ENDING, _LONGEST)
+    return statuses, _decoded(content)
+
+
+def _decoded(content: bytes) -> DatabaseNote:
+    try:
+        start, size, mtime_ns, end = content.decode("ascii").split(" ")
         return DatabaseNote(start, DatabaseState(int(size), int(mtime_ns))) if end == "\n" else NO_NOTE
-    except (OSError, ValueError):
+    except ValueError:
         return NO_NOTE
 
 

@@ -22,7 +22,7 @@ from clew.store.sqlite.inspection import flaw
 from clew.store.sqlite.light_connection import log_of, size_of
 from clew.store.sqlite.log import alone, lost_writes
 from clew.store.sqlite.migrations import SCHEMA_VERSION, check_origin, migrate
-from clew.store.sqlite.note import NO_NOTE, DatabaseNote, read_note, state_of
+from clew.store.sqlite.note import NO_NOTE, DatabaseNote, state_of, statuses_and_note
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,12 @@ def open_connections(
     with _opening:
         found = _demand_file(path, read_only)
         connections = SqliteConnections(
-            path, read_only=read_only, busy_timeout=busy_timeout, refusal=refusal, note=found.note
+            path,
+            read_only=read_only,
+            busy_timeout=busy_timeout,
+            refusal=refusal,
+            note=found.note,
+            status=found.status,
         )
     deadline = time.monotonic() + busy_timeout
     try:
@@ -99,13 +104,15 @@ class _FoundFile(NamedTuple):
     note: DatabaseNote = NO_NOTE
     is_doubtful: bool = False
     """The file may not be as Clew left it."""
+    status: os.stat_result | None = None
+    """The status of the file, which was looked at and is no link."""
 
 
 def _demand_file(path: Path, read_only: bool) -> _FoundFile:
     """The file, sound at first sight; nothing is created for a read-only store."""
     found = _FoundFile()
     try:
-        statuses = _statuses(path)
+        statuses, note = _looked_at(path)
         if not read_only:
             _keep_private(path, statuses)
         if not statuses[0] and not path.exists():
@@ -113,15 +120,15 @@ def _demand_file(path: Path, read_only: bool) -> _FoundFile:
                 raise protected(path, "it does not exist, and read-only access does not create it")
             _create(path)
         elif is_open_here(path):
-            found = _FoundFile(read_note(path))
+            found = _FoundFile(note)
         else:
-            note = read_note(path)
-            if kept := unfinished(path):
+            file, log, *_ = statuses
+            if (file is None or file.st_size < _SMALLEST_PAGE) and (kept := unfinished(path)):
                 raise damaged(path, f"its rescue was interrupted, and what it held is in {kept.name}")
             _check_size(path, statuses)
-            if lost := lost_writes(path, note):
+            if log is not None and (lost := lost_writes(path, note)):
                 raise damaged(path, lost)
-            found = _FoundFile(note, _is_doubtful(path, note, statuses[0]))
+            found = _FoundFile(note, _is_doubtful(path, note, file), file)
         with suppress(OSError):
             # Left by processes that were killed when they made the store.
             sweep(path)
@@ -148,13 +155,12 @@ def _keep_private(path: Path, found: Sequence[os.stat_result | None]) -> None:
                 path.with_name(path.name + ending).chmod(0o600)
 
 
-def _statuses(path: Path) -> Sequence[os.stat_result | None]:
-    """The status of each file of the store, none of which may be a link."""
+def _looked_at(path: Path) -> tuple[Sequence[os.stat_result | None], DatabaseNote]:
     try:
-        return below.statuses_of(path)
+        return statuses_and_note(path)
     except FileNotFoundError:
         # The folder is made with the store.
-        return (None,) * len(below.BESIDE)
+        return (None,) * len(below.BESIDE), NO_NOTE
 
 
 def _check_size(path: Path, found: Sequence[os.stat_result | None]) -> None:
