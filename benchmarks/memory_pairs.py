@@ -17,8 +17,8 @@ import msgspec
 
 from clew.errors import ClewError
 from clew.memory.curation.requests import MergeRequest, RestoreRequest
+from clew.memory.judging.verdict import judge
 from clew.memory.service import MemoryView
-from clew.memory.writing.judge import judge
 from clew.memory.writing.requests import Note
 from clew.operation.call import Call
 from clew.project import Project

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.workspace import REPOSITORY, run
+from clew.memory.judging.verdict import judge
 from clew.memory.model import LINKS, MEMORIES, Memory, MemoryKind, MemoryLinkKind, MemoryScope, Origin, linked
 from clew.memory.recall.injection import inject
 from clew.memory.service import MemoryView
 from clew.memory.storage.changes import spelled
 from clew.memory.texts.scrub import scrub
-from clew.memory.writing.judge import judge
 from clew.operation.call import Call
 from clew.project import Project
 from clew.search.eval.collection import Collection, Evaluation, read_collection

@@ -84,7 +84,7 @@ def test_a_dream_judges_links_and_proposes_and_takes_nothing_away(memory: Memory
     report = done["report"]
     assert done["steps_done"] == [*NREM, *REM]
     assert report["contradictions_linked"] == 1
-    assert [{each["old"], each["new"]} for each in report["merge_proposals"] if each["relation"] == "same"] == [
+    assert [{each["old"], each["new"]} for each in report["merge_proposals"] if each["relation"] == "says_more"] == [
         set(same)
     ]
     assert [each["memory_id"] for each in report["stale"]] == [cited]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
 
-from clew.memory.writing.judge import judge
+from clew.memory.judging.verdict import judge
 
 
 @pytest.fixture
@@ -29,8 +29,9 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
             0.6,
             "unrelated",
         ),
-        ("Tide tables are in local time.", "Tide tables now use UTC instead of local time.", 0.8, "supersedes"),
-        ("The lamp burns all night.", "The lamp burns all night long.", 0.97, "same"),
+        ("Tide tables are in local time.", "Tide tables now use UTC instead of local time.", 0.8, "replaces"),
+        ("The lamp burns all night.", "The lamp burns all night long.", 0.97, "says_more"),
+        ("Lamps are lit by the warden at dusk.", "The warden lights the lamps at dusk.", 0.93, "same"),
     ],
 )
 def test_a_statement_contradicts_what_it_denies_and_nothing_else(
@@ -38,7 +39,7 @@ def test_a_statement_contradicts_what_it_denies_and_nothing_else(
 ) -> None:
     verdict = judge(old, new, cosine)
     assert verdict.kind == kind
-    assert (verdict.confidence is not None) == (kind in ("contradicts", "same"))
+    assert (verdict.confidence is None) == (kind == "unrelated" or (cosine is None and kind != "contradicts"))
 
 
 # Verifies: REQ-d00333-B
@@ -50,11 +51,30 @@ def test_a_statement_contradicts_what_it_denies_and_nothing_else(
         ("Two pilots board the ship.", "Three pilots board the ship."),
         ("The valve is open.", "The valve is not open."),
         ("Deny requests before noon.", "Allow requests before noon."),
+        ("Logs are kept for 90 days.", "Logs are kept for 12 months."),
+        ("A batch has at most 50 crates.", "A batch has at least 50 crates."),
+        ("The crane runs firmware 2.4.1.", "The crane runs firmware 2.5.0."),
+        ("Customer X is on plan B.", "Customer Y is on plan A."),
+        ("Customer X is on plan B.", "Customer X is on plan C."),
+        (
+            "Coverage counts changed lines, not the whole repository.",
+            "Coverage counts the whole repository, not changed lines.",
+        ),
+        ("The relay fails open.", "The relay fails closed."),
+        ("Every pilot has a key.", "Only the first pilot has a key."),
+        ("Pilots must wear a vest.", "Pilots may wear a vest."),
+        ("`moor()` is called first.", "`sail()` is called first."),
+        ("The tug calls the ferry.", "The ferry calls the tug."),
+        ("Lamps are kept in Redis.", "Lamps are kept in Postgres."),
+        ("Gate 3 opens at 06:00.", "Gate 4 opens at 06:00."),
+        ("Rates hold until 2026-01-31.", "Rates hold until 2026-02-28."),
     ],
 )
 def test_statements_that_differ_in_what_matters_are_no_duplicates(one: str, other: str) -> None:
-    assert judge(one, other, 0.98).kind != "same"
-    assert judge(other, one, 0.98).kind != "same"
+    for pair in ((one, other), (other, one)):
+        verdict = judge(*pair, 0.98)
+        assert not verdict.is_joinable, verdict
+        assert verdict.reasons[0], verdict
 
 
 # Verifies: REQ-d00333-C, REQ-d00301-C

@@ -6,9 +6,10 @@ import pytest
 from tests.contract.memory_client import WHY, remembering, write_project
 from tests.memory.filling import fill, view_of
 
-from clew.errors import NotFound
+from clew.errors import InvalidArgument
 from clew.memory.curation.gaps import curation_tasks
 from clew.memory.curation.requests import RestoreRequest
+from clew.memory.judging.memories import KEPT
 from clew.memory.model import SIMILARITY, Link, MemoryLinkKind
 from clew.memory.service import MemoryView
 
@@ -20,26 +21,30 @@ def pairs(view: MemoryView) -> list[tuple[str, tuple[str, ...]]]:
 
 # Verifies: REQ-d00303-E
 @pytest.mark.parametrize(
-    ("kind", "origin", "task"),
-    [(MemoryLinkKind.CONTRADICTS, "one denies it", "conflict"), (MemoryLinkKind.RELATED, SIMILARITY, "duplicate")],
+    ("kind", "origin", "task", "texts"),
+    [
+        (MemoryLinkKind.CONTRADICTS, "one denies it", "conflict", ("Lamps are lit at six.", "Lamps are lit at dusk.")),
+        (MemoryLinkKind.RELATED, SIMILARITY, "duplicate", ("Lamps are lit at six.", "At six lamps are lit.")),
+    ],
 )
 def test_two_that_both_hold_want_no_decision_until_that_is_undone(
-    tmp_path: Path, kind: MemoryLinkKind, origin: str, task: str
+    tmp_path: Path, kind: MemoryLinkKind, origin: str, task: str, texts: tuple[str, str]
 ) -> None:
     with remembering(write_project(tmp_path / "harbour")) as memory:
         view = view_of(memory.project)
-        one, other, third = fill(memory.project, ("Lamps are lit at six.", "Lamps are lit at dusk.", "Oil is dear."))
+        one, other = fill(memory.project, texts)
         link = Link(source=other, target=one, kind=kind, weight=0.95, origin=origin)
         with view.changes.make("link", "test", WHY) as change:
             change.link(link)
         assert pairs(view) == [(task, (other, one))]
-        with pytest.raises(NotFound, match="not said to contradict"):
-            view.curator.keep_both(one, third, WHY)
-        kept = view.curator.keep_both(one[:8], other[:8], WHY)
+        with pytest.raises(InvalidArgument, match="same memory"):
+            view.linker.keep_both(one, one[:8], WHY)
+        kept = view.linker.keep_both(one[:8], other[:8], WHY)
         assert pairs(view) == []
-        # What is alike stays related.
-        assert bool(view.library.index.links([one], (MemoryLinkKind.RELATED,))) == (kind is MemoryLinkKind.RELATED)
-        assert [event.kind for event in view.history.lineage(one).events] == ["created", "keep"]
+        # They stay related, and the link says why.
+        (said,) = view.library.index.links([one], (MemoryLinkKind.RELATED,))
+        assert said.origin == f"{KEPT}: {WHY}"
+        assert view.history.lineage(one).events[0].kind == "created"
         view.curator.restore(RestoreRequest(reversal_hash=kept.reversal_hash))
         assert pairs(view) == [(task, (other, one))]
         assert view.library.index.links([one], (kind,)) == [link]

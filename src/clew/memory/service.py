@@ -17,6 +17,7 @@ from clew.memory.cognition.agreement import RecentQuestions
 from clew.memory.cognition.learning.observations import Observations
 from clew.memory.cognition.modulators import SessionAdjustments, is_profile, modulated, note_reward, note_search
 from clew.memory.curation.curate import Curator
+from clew.memory.curation.linking import MemoryLinker
 from clew.memory.curation.merge import Merger
 from clew.memory.model import EXCHANGES, MIRRORS, Origin, TrustLevel
 from clew.memory.places import Places
@@ -39,7 +40,7 @@ from clew.text.display import shortened
 
 if TYPE_CHECKING:
     from clew.memory.cognition.dreams.dream import Dreams
-    from clew.memory.curation.gaps import CurationTask
+    from clew.memory.curation.gaps import CurationTask, Gap
     from clew.memory.mirror.service import Mirror
     from clew.memory.recall.ranking import RecalledMemory
     from clew.memory.storage.jsonl import ImportedLines
@@ -65,6 +66,8 @@ class MemoryService:
         self.observations = Observations()
         """Observations about the use of shown memories."""
         self.scratchpad = Scratchpad()
+        self._asked: Cache[str, list[Gap]] = Cache(_MOST_SESSIONS)
+        """Gaps of which a session was asked, the latest last."""
 
     @lazy
     def home(self) -> Home:
@@ -119,6 +122,13 @@ class MemoryService:
     @property
     def has_mirror(self) -> bool:
         return self.home.store.get(MIRRORS, self.home.name) is not None
+
+    def next_gap(self, session: str | None, gaps: "Sequence[Gap]") -> "Gap":
+        """The first gap of which the session was not asked yet; of those that are left, the one asked longest ago."""
+        asked = self._asked.get_or_make(session or "", list)
+        gap = next((each for each in gaps if each not in asked), None) or next(each for each in asked if each in gaps)
+        asked[:] = [*(each for each in asked if each in gaps and each != gap), gap]
+        return gap
 
     def follow_files(self) -> None:
         """Bring the mirror in step, if there is one."""
@@ -218,7 +228,8 @@ class MemoryView:
         self.units = service.units
         self.recall = Recall(self.library, self.units, self.places)
         self.writer = Writer(service.context, self.library, self.units, self.changes, self.places)
-        self.curator = Curator(self.library, self.units, self.changes, self.places, self.actor)
+        self.linker = MemoryLinker(self.library, self.changes, self.actor)
+        self.curator = Curator(self.library, self.units, self.changes, self.places, self.actor, self.linker)
         self.merger = Merger(self.library, self.units, self.changes, self.actor)
         self.history = MemoryHistory(self.library, self.changes)
 

@@ -1,5 +1,6 @@
 """Steering: whether the memory is well kept, or whether a text would be worth remembering."""
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -7,7 +8,8 @@ import msgspec
 from clew.memory.cognition.learning.learner import accuracy_of
 from clew.memory.cognition.learning.observations import observed
 from clew.memory.cognition.records import INSUFFICIENT, SampledAnswer
-from clew.memory.model import LONGEST_TEXT
+from clew.memory.judging.verdict import judge
+from clew.memory.model import LONGEST_TEXT, Memory
 from clew.memory.places import Places
 from clew.memory.scope import MemoryFilters
 from clew.memory.texts.admit import check_text
@@ -109,6 +111,11 @@ def _dopamine(candidate: dict[str, Any] | None) -> float | None:
     return round(value * 0.2 if value > 0 else value * 0.1, 4)
 
 
+def _said_already(memories: Iterable[Memory], cosines: Mapping[str, float | None], text: str) -> str | None:
+    """A memory that says the same as a text."""
+    return next((each.id for each in memories if judge(each.text, text, cosines[each.id]).kind == "same"), None)
+
+
 def _candidate(view: "MemoryView", content: str) -> dict[str, Any]:
     text = check_text("content", content, LONGEST_TEXT)
     known = view.library.index.with_text(text, view.viewer)
@@ -126,7 +133,7 @@ def _candidate(view: "MemoryView", content: str) -> dict[str, Any]:
         cites=len(cites),
         confidence=None,
         memories=view.library.index.count(view.viewer),
-        duplicate=known is not None,
+        duplicate=known or _said_already(memories.values(), {each.id: each.dense for each in ranked}, text),
     )
     data: dict[str, Any] = msgspec.to_builtins(made)
     return data

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.memory.curation.requests import CritiqueQuery
+from clew.memory.judging.memories import judge_memories, settled
 from clew.memory.model import Memory, MemoryLinkKind
-from clew.memory.writing.judge import judge
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
@@ -80,20 +80,22 @@ def _pairs(view: "MemoryView", memories: list[Memory]) -> tuple[list[CritiquePai
         if link.source in ids and link.target in ids
     }
     duplicates: list[CritiquePair] = []
+    kept = settled(view.library.index.links(list(ids), (MemoryLinkKind.RELATED,)))
     vectors = view.units.vectors([memory.text for memory in memories])
     ordered = sorted(range(len(memories)), key=lambda at: memories[at].recorded_at)
     for old, new in combinations(ordered, 2):
         one, other = memories[old], memories[new]
-        if one.retired_at or other.retired_at or frozenset((one.id, other.id)) in conflicts:
+        pair = frozenset((one.id, other.id))
+        if one.retired_at or other.retired_at or pair in conflicts or pair in kept:
             continue
         cosine = None if vectors is None else float(vectors[old] @ vectors[new])
-        verdict = judge(one.text, other.text, cosine)
-        if verdict.kind == "unrelated":
+        verdict = judge_memories(one, other, cosine)
+        if verdict.kind in ("unrelated", "other_thing"):
             continue
         found = CritiquePair(
             node_a=one.id, node_b=other.id, type=verdict.kind, confidence=verdict.confidence, evidence=verdict.reasons
         )
-        if verdict.kind == "same":
+        if verdict.is_joinable:
             duplicates.append(found)
         else:
             conflicts[frozenset((one.id, other.id))] = found

@@ -2,16 +2,24 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import cast, get_args
 
 import msgspec
 
 from clew.errors import Forgotten, InvalidArgument, NotFound
-from clew.memory.curation.requests import AnnotationRequest, Annotations, BoostRequest, ForgetRequest, RestoreRequest
+from clew.memory.curation.linking import MemoryLinker
+from clew.memory.curation.requests import (
+    AnnotationRequest,
+    Annotations,
+    BoostRequest,
+    ForgetRequest,
+    RestoreRequest,
+    StatedLink,
+)
 from clew.memory.model import (
     LONGEST_TEXT,
     Memory,
     MemoryLinkKind,
-    linked,
 )
 from clew.memory.navigation.balance import refuse_cancer
 from clew.memory.places import Places, each_once
@@ -35,11 +43,6 @@ class ForgottenMemory(msgspec.Struct, frozen=True, kw_only=True):
     recoverable_until: str | None
     edges_affected: int
     notes: tuple[str, ...] = ()
-
-
-class BothKept(msgspec.Struct, frozen=True, kw_only=True):
-    node_ids: tuple[str, str]
-    reversal_hash: str
 
 
 class RestoredMemories(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +75,19 @@ class Boosted(msgspec.Struct, frozen=True, kw_only=True):
     reversal_hash: str
 
 
+def _stated(concept: str) -> tuple[StatedLink, str]:
+    """The link and the memory of a related concept: `ID` is related, `causes:ID` says how."""
+    way, colon, id = concept.partition(":")
+    if not colon:
+        return "related", concept
+    if way not in get_args(StatedLink):
+        raise InvalidArgument(
+            f"'{shortened(way)}' in related_concepts is no kind of link; {', '.join(get_args(StatedLink))} are.",
+            hint="Pass an id, or KIND:ID.",
+        )
+    return cast("StatedLink", way), id.strip()
+
+
 class Curator:
     def __init__(
         self,
@@ -80,12 +96,14 @@ class Curator:
         changes: ChangeJournal,
         places: Callable[[], Places],
         actor: str,
+        linker: MemoryLinker,
     ) -> None:
         self._library = library
         self._units = units
         self._changes = changes
         self._places = places
         self._actor = actor
+        self._linker = linker
 
     # Forgetting and restoring
 
@@ -167,7 +185,8 @@ class Curator:
         check_lists(tags=given.tags, related_concepts=given.related_concepts)
         id = self._library.get(asked.node_id).id
         notes = None if given.notes is None else scrub(storable(given.notes)).text
-        others = [self._library.named(other) for other in given.related_concepts]
+        others = [_stated(each) for each in given.related_concepts]
+        named = [(way, self._library.named(other)) for way, other in others]
         with self._changes.make("annotate", self._actor, "annotated") as change:
             memory = change.memory(id)
             changed = msgspec.structs.replace(
@@ -178,8 +197,8 @@ class Curator:
                 notes=memory.notes if notes is None else notes,
             )
             change.put(changed)
-            for other in others:
-                change.link(linked(id, other.id, MemoryLinkKind.RELATED, "annotate"))
+            for way, other in named:
+                self._linker.write(change, changed, other, way, notes or "annotate")
         self._units.follow()
         links = self._library.index.links([id], (MemoryLinkKind.RELATED,), inward=False)
         return AnnotatedMemory(
@@ -232,33 +251,6 @@ class Curator:
             change.put(changed)
         self._units.follow()
         return changed
-
-    def keep_both(self, id: str, other: str, rationale: str | None) -> BothKept:
-        """Keep both of two memories that look contradictory or equal, and close the question about them."""
-        why = scrub(check_rationale(rationale)).text
-        pair = (self._library.named(id).id, self._library.named(other).id)
-        links = [
-            link
-            for link in self._library.index.links(pair, (MemoryLinkKind.CONTRADICTS, MemoryLinkKind.RELATED))
-            if {link.source, link.target} == set(pair)
-            and (link.kind is MemoryLinkKind.CONTRADICTS or link.is_similarity)
-        ]
-        if not links:
-            raise NotFound(
-                f"{pair[0]} and {pair[1]} are not said to contradict or to repeat each other.",
-                hint="`clew memory status` lists what wants a decision.",
-            )
-        with self._changes.make("keep", self._actor, why) as change:
-            for link in links:
-                if link.kind is MemoryLinkKind.CONTRADICTS:
-                    change.unlink(link)
-                else:
-                    # They are still related, now because somebody said so.
-                    change.link(msgspec.structs.replace(link, origin="kept"))
-            for each in pair:
-                # So that the history of both tells it.
-                change.put(change.memory(each))
-        return BothKept(node_ids=pair, reversal_hash=change.hash)
 
     def accept(self, ids: Sequence[str], rationale: str) -> list[Memory]:
         """Let memories from documents be injected; accepted ones stay as they are."""

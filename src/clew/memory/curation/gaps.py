@@ -1,19 +1,21 @@
 """Defects of the memory that need a decision: contradictions, duplicates, stale citations, orphans."""
 
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from clew.memory.model import SIMILARITY, Memory, MemoryLinkKind
+from clew.memory.judging.memories import judge_memories
+from clew.memory.model import SIMILARITY, Link, Memory, MemoryLinkKind
 from clew.memory.storage.changes import spelled
+from clew.text.display import counted
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
 
 TaskType = Literal["conflict", "duplicate", "orphan", "flagged"]
 Priority = Literal["high", "medium", "low"]
-DUPLICATE_FROM = 0.9
 ORPHAN_DAYS = 30
 FEW_MEMORIES = 10
 _MOST = 10
@@ -65,9 +67,8 @@ def curation_tasks(view: "MemoryView", most: int = _MOST) -> list[CurationTask]:
             for link in index.links_of_kind(MemoryLinkKind.CONTRADICTS, viewer, most)
         ),
         *(
-            _task("duplicate", (link.source, link.target), f"They are {link.weight:.2f} alike.")
-            for link in alike
-            if link.weight >= DUPLICATE_FROM
+            _task("duplicate", (link.source, link.target), "; ".join(reasons))
+            for link, reasons in _duplicates(view, alike)
         ),
         *(
             _task("flagged", (row.id,), "Its text reads like an instruction to a model.")
@@ -80,6 +81,16 @@ def curation_tasks(view: "MemoryView", most: int = _MOST) -> list[CurationTask]:
     ]
     order = ("high", "medium", "low")
     return sorted(tasks, key=lambda task: order.index(task.priority))
+
+
+def _duplicates(view: "MemoryView", alike: Sequence[Link]) -> Iterator[tuple[Link, tuple[str, ...]]]:
+    """The similar pairs that say the same, or of which one says all of the other, with the judge's reasons."""
+    memories = view.library.get_many({end for link in alike for end in (link.source, link.target)})
+    for link in alike:
+        if link.source in memories and link.target in memories:
+            verdict = judge_memories(memories[link.source], memories[link.target], link.weight)
+            if verdict.is_joinable:
+                yield link, verdict.reasons
 
 
 def _task(task_type: TaskType, nodes: tuple[str, ...], reason: str) -> CurationTask:
@@ -113,48 +124,50 @@ def epistemic_action(view: "MemoryView", *, force: bool) -> EpistemicAction:
             suggested_follow_up=None,
             reason="The last exchanges were coherent; force=true asks anyway.",
         )
-    question, focal, follow_up, gaps = _question(view)
+    gaps = _gaps(view)
+    question, focal, follow_up = view.service.next_gap(session, gaps) if gaps else _about_the_last(view)
     return EpistemicAction(
         action_type="ask_user",
         question=question,
-        expected_entropy_reduction=round(1 / gaps, 3) if gaps else 0.0,
+        expected_entropy_reduction=round(1 / len(gaps), 3) if gaps else 0.0,
         focal_nodes=tuple(focal),
         coherence_before=coherence,
         suggested_follow_up=follow_up,
-        reason=f"{gaps} gaps were found." if gaps else "No gap was found, so the question is about what was used last.",
+        reason=_reason(len(gaps)),
     )
 
 
-def _question(view: "MemoryView") -> tuple[str, list[str], str, int]:
-    """The question about the most pressing gap, with how many gaps there are."""
-    pairs = [task for task in curation_tasks(view) if len(task.target_nodes) == 2]
-    tasks = [task for task in pairs if task.task_type in ("conflict", "duplicate")]
-    stale = _stale(view)
-    open_questions = view.library.index.of_kind("question", view.viewer, _MOST)
-    gaps = len(tasks) + len(stale) + len(open_questions)
-    if tasks:
-        one, other = view.library.get_all(tasks[0].target_nodes).values()
-        said = f"I remember “{one.title}” and “{other.title}”."
-        ask = "Which of them holds?" if tasks[0].task_type == "conflict" else "Do both say the same?"
-        return f"{said} {ask}", [one.id, other.id], tasks[0].suggested_tool, gaps
-    if stale:
-        memory, node = stale[0]
-        return (
-            f"{node} has changed since I noted “{memory.title}”. Does that still hold?",
-            [memory.id],
-            "store_memory",
-            gaps,
-        )
-    if open_questions:
-        memory = view.library.get(open_questions[0].id)
-        return memory.title, [memory.id], "store_memory", gaps
+def _reason(gaps: int) -> str:
+    if not gaps:
+        return "No gap was found, so the question is about what was used last."
+    return f"{counted(gaps, 'gap')} found. The next call asks about another one; both_hold settles a pair."
+
+
+Gap = tuple[str, tuple[str, ...], str]
+"""A question, the memories that it is about, and the tool for the answer."""
+
+
+def _gaps(view: "MemoryView") -> list[Gap]:
+    """The questions that are open, the most pressing first."""
+    found: list[Gap] = []
+    for task in curation_tasks(view):
+        if task.task_type in ("conflict", "duplicate") and len(task.target_nodes) == 2:
+            one, other = view.library.get_all(task.target_nodes).values()
+            ask = "Which of them holds?" if task.task_type == "conflict" else "Do both say the same?"
+            said = f"I remember “{one.title}” and “{other.title}”. {ask}"
+            found.append((said, (one.id, other.id), task.suggested_tool))
+    for memory, node in _stale(view):
+        said = f"{node} has changed since I noted “{memory.title}”. Does that still hold?"
+        found.append((said, (memory.id,), "store_memory"))
+    open_questions = [row.id for row in view.library.index.of_kind("question", view.viewer, _MOST)]
+    asked = view.library.get_many(open_questions).values()
+    return [*found, *((memory.title, (memory.id,), "store_memory") for memory in asked)]
+
+
+def _about_the_last(view: "MemoryView") -> Gap:
     memory = view.library.get(view.library.index.latest(view.viewer, limit=1)[0].id)
-    return (
-        f"I last worked with “{memory.title}”. Is there more that I should know about it?",
-        [memory.id],
-        "store_memory",
-        0,
-    )
+    said = f"I last worked with “{memory.title}”. Is there more that I should know about it?"
+    return said, (memory.id,), "store_memory"
 
 
 def _stale(view: "MemoryView") -> list[tuple[Memory, str]]:

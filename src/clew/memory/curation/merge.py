@@ -5,7 +5,7 @@ assumptions: their priors are the domain, who vouches for them, and what they we
 agree as far as they share these; below 0.7 they are not merged unless somebody insists.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ import msgspec
 
 from clew.errors import InvalidArgument, PriorsIncompatible, WouldCycle
 from clew.memory.curation.requests import MergeRequest, MergeStrategy
+from clew.memory.judging.memories import judge_memories
+from clew.memory.judging.verdict import SPOKEN
 from clew.memory.model import (
     LONGEST_NAME,
     LONGEST_NOTES,
@@ -96,6 +98,11 @@ class MergedNode(msgspec.Struct, frozen=True):
     total_access_count: int
 
 
+class LeftOut(msgspec.Struct, frozen=True):
+    node_id: str
+    text: str
+
+
 class MergeResult(msgspec.Struct, frozen=True, kw_only=True):
     success: bool = True
     merged_id: str
@@ -105,6 +112,10 @@ class MergeResult(msgspec.Struct, frozen=True, kw_only=True):
     summarized_by: str | None = None
     """The model's name, or `extractive`; null for the other strategies."""
     priors_similarity: float
+    text: str
+    """The joined text."""
+    left_out: tuple[LeftOut, ...] = ()
+    """What sources say that the joined text does not."""
     kept_source_ids: tuple[str, ...] = ()
     """Sources with other priors, which were linked as Relational instead of being merged away."""
 
@@ -122,17 +133,22 @@ class Merger:
         *,
         model: "LanguageModel | None" = None,
         check: Callable[[], None] = lambda: None,
+        keep: str | None = None,
     ) -> MergeResult:
+        """Make one memory of several. `keep` names the source whose text stays, whatever the strategy."""
         why, strategy = scrub(check_rationale(asked.rationale)).text, asked.merge_strategy
         name = scrub(check_text("target_name", asked.target_name, LONGEST_NAME)).text
         sources = self._sources(asked.source_node_ids)
         _refuse_wider(sources)
+        if not asked.force_merge:
+            _refuse_different(sources, self._units)
         unique = [source.id for source in sources]
         priors = compare(sources, self._units)[0]
         if priors.similarity < COMPATIBLE_FROM and not asked.force_merge:
             raise _incompatible(priors)
         best = max(sources, key=lambda source: (source.importance, source.recorded_at))
-        text, by = self._merged_text(sources, best, strategy, model, check)
+        stays = next((source.text for source in sources if source.id == keep), None)
+        text, by = (stays, None) if stays else self._merged_text(sources, best, strategy, model, check)
         kept = self._other_priors(best, sources) if priors.similarity < COMPATIBLE_FROM else []
         gone = [source for source in sources if source not in kept]
         rows = self._library.index.visible(unique, self._library.viewer)
@@ -162,6 +178,8 @@ class Merger:
             recoverable_until=self._changes.get(change.hash).expires_at,
             summarized_by=by,
             priors_similarity=priors.similarity,
+            text=text,
+            left_out=tuple(_left_out(sources, text)),
             kept_source_ids=tuple(source.id for source in kept),
         )
 
@@ -226,6 +244,32 @@ def _incompatible(priors: Priors) -> PriorsIncompatible:
         hint="Look at both, or pass force_merge=true: what differs is then linked instead of merged.",
         data={"nodes": [priors.one, priors.other], "similarity": priors.similarity},
     )
+
+
+def _refuse_different(sources: Sequence[Memory], units: MemoryUnits) -> None:
+    """Refuse to join memories of which none says all of the other: what differs would be lost."""
+    vectors = units.vectors([source.text for source in sources])
+    for left, right in combinations(range(len(sources)), 2):
+        one, other = sources[left], sources[right]
+        cosine = None if vectors is None else float(vectors[left] @ vectors[right])
+        verdict = judge_memories(one, other, cosine)
+        if not verdict.is_joinable:
+            raise PriorsIncompatible(
+                f"{one.id} and {other.id} do not say the same ({SPOKEN[verdict.kind]}): {'; '.join(verdict.reasons)}.",
+                hint="Forget the wrong one, link the two with link_memories, or pass force_merge=true and say in the"
+                " rationale why both belong into one text.",
+                data={"nodes": [one.id, other.id], "relation": verdict.kind, "reasons": list(verdict.reasons)},
+            )
+
+
+def _left_out(sources: Sequence[Memory], text: str) -> Iterator[LeftOut]:
+    """The sentences of sources with words that the joined text does not have."""
+    there = set(tokens_of(text.casefold()))
+    for source in sources:
+        for start, end in plain_spans(source.text):
+            sentence = " ".join(source.text[start:end].split())
+            if not set(tokens_of(sentence.casefold())) <= there:
+                yield LeftOut(source.id, sentence)
 
 
 def _refuse_wider(sources: Sequence[Memory]) -> None:
@@ -311,15 +355,20 @@ def summarized(texts: Sequence[str], client: "LanguageModel | None", check: Call
 
 
 def extracted(texts: Sequence[str]) -> str:
-    """The sentences of all texts in their order, without those that say nothing beyond an earlier one."""
-    kept: list[tuple[str, set[str]]] = []
+    """The sentences of all texts in their order, without those of which another one has all words."""
+    said: list[tuple[str, set[str]]] = []
     for text in texts:
         for start, end in plain_spans(text):
             sentence = " ".join(text[start:end].split())
             words = set(tokens_of(sentence.casefold()))
-            if words and not any(words <= other for _, other in kept):
-                kept.append((sentence, words))
-    return " ".join(sentence for sentence, _ in kept)[:LONGEST_TEXT] or texts[0]
+            if words:
+                said.append((sentence, words))
+    kept = [
+        sentence
+        for at, (sentence, words) in enumerate(said)
+        if not any(words < other or (words == other and before < at) for before, (_, other) in enumerate(said))
+    ]
+    return " ".join(kept)[:LONGEST_TEXT] or texts[0]
 
 
 def _model(client: "LanguageModel | None") -> Any:

@@ -13,6 +13,9 @@ MergeStrategy = Literal["summarize", "keep_highest", "keep_newest", "concatenate
 ForgetReason = Literal[
     "obsolete", "duplicate", "incorrect", "user_requested", "semantic_cancer", "adversarial_injection"
 ]
+StatedLink = Literal[
+    "related", "causes", "because_of", "replaces", "supports", "contradicts", "part_of", "has_part", "both_hold"
+]
 Check = Literal["conflicts", "duplicates", "outdated", "low_confidence"]
 SpaceName = Literal["semantic", "causal", "code", "temporal", "entity"]
 Goal = Annotated[str, Meta(min_length=10, max_length=1_000, description="What you try to achieve")]
@@ -25,7 +28,7 @@ class MergeRequest(msgspec.Struct, frozen=True, kw_only=True):
     target_name: Annotated[str, Meta(min_length=1, max_length=256, description="Title of the merged memory")]
     merge_strategy: Annotated[MergeStrategy, Meta(description="How the text is made")] = "summarize"
     rationale: Rationale = ""
-    force_merge: Annotated[bool, Meta(description="Also with different priors")] = False
+    force_merge: Annotated[bool, Meta(description="Also where they differ")] = False
 
 
 class ForgetRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,8 +62,18 @@ class AnnotationRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     node_id: NodeId
     annotations: Annotated[
-        Annotations, Meta(description="tags, domain, confidence (0 to 1), notes, related_concepts (ids)")
+        Annotations,
+        Meta(description="tags, domain, confidence (0 to 1), notes, related_concepts (ids, causes:ID, both_hold:ID)"),
     ]
+
+
+class StatedLinkRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A link from one memory to another one."""
+
+    source_id: NodeId
+    target_id: NodeId
+    link_type: Annotated[StatedLink, Meta(description="How source stands to target; both_hold dismisses a verdict")]
+    rationale: Rationale = ""
 
 
 class BoostRequest(msgspec.Struct, frozen=True, kw_only=True):

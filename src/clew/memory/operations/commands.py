@@ -6,7 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from clew.memory.arguments import KindName, Why, reason_of
-from clew.memory.curation.curate import BothKept, ForgottenMemory, RestoredMemories
+from clew.memory.curation.curate import ForgottenMemory, RestoredMemories
+from clew.memory.curation.linking import BothKept
 from clew.memory.curation.requests import ForgetRequest, RestoreRequest
 from clew.memory.curation.status import MemeticStatus, memetic_status
 from clew.memory.model import MemoryKind
@@ -221,7 +222,7 @@ class KeepMemories(
     why: Why = None
 
     def run(self, call: Call) -> BothKept:
-        return call.project.memory.view(call).curator.keep_both(self.id, self.other, reason_of(self.why))
+        return call.project.memory.view(call).linker.keep_both(self.id, self.other, reason_of(self.why))
 
     def render(self, result: BothKept) -> str:
         return render.kept(result)

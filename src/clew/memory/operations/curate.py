@@ -1,10 +1,19 @@
 """Toolset memory: merging, forgetting, restoring, annotating and weighing."""
 
 from clew.memory.curation.curate import AnnotatedMemory, Boosted, ForgottenMemory, RestoredMemories
+from clew.memory.curation.linking import LinkedMemories
 from clew.memory.curation.merge import MergeResult
-from clew.memory.curation.requests import AnnotationRequest, BoostRequest, ForgetRequest, MergeRequest, RestoreRequest
+from clew.memory.curation.requests import (
+    AnnotationRequest,
+    BoostRequest,
+    ForgetRequest,
+    MergeRequest,
+    RestoreRequest,
+    StatedLinkRequest,
+)
 from clew.memory.operations.operation import MemoryOperation
 from clew.operation.call import Call
+from clew.operation.declare import Toolset
 
 
 class MergeConcepts(
@@ -67,11 +76,29 @@ class AnnotateNode(
     writes=True,
 ):
     """Adds tags, a domain, a confidence, notes or related memories to a memory. Its text and embeddings stay as they
-    are; lists are added to what is there. To change the text, store a new memory that supersedes it. Returns the
-    annotations after the change."""
+    are; lists are added to what is there. related_concepts also takes links with a kind: causes:ID, because_of:ID,
+    part_of:ID, replaces:ID; both_hold:ID says that two which look contradictory or equal both hold, and notes why.
+    Returns the annotations after the change."""
 
     def run(self, call: Call) -> AnnotatedMemory:
         return call.project.memory.view(call).curator.annotate(self)
+
+
+class LinkMemories(
+    StatedLinkRequest,
+    MemoryOperation,
+    tool="link_memories",
+    toolset=Toolset.ADDED,
+    title="Link two memories",
+    writes=True,
+    demands=("rationale",),
+):
+    """Links two memories that are stored: causes, because_of, replaces, supports, contradicts, part_of, has_part or
+    related. both_hold says that two which look contradictory or equal both hold: no tool raises them again. The
+    rationale is kept as evidence; restore_from_hash undoes it. Returns the circle of causes that the link closes."""
+
+    def run(self, call: Call) -> LinkedMemories:
+        return call.project.memory.view(call).linker.link(self)
 
 
 class BoostImportance(

@@ -1,6 +1,7 @@
 """Memories as text on a terminal."""
 
-from clew.memory.curation.curate import BothKept, ForgottenMemory, RestoredMemories
+from clew.memory.curation.curate import ForgottenMemory, RestoredMemories
+from clew.memory.curation.linking import BothKept
 from clew.memory.curation.status import MemeticStatus
 from clew.memory.places import CiteState
 from clew.memory.recall.listing import MemoryList

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from clew.memory.judging.verdict import judge
 from clew.memory.model import SIMILARITY, Memory, MemoryLinkKind
 from clew.memory.recall.injection import inject
-from clew.memory.writing.judge import judge
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
@@ -121,7 +121,7 @@ def _is_injected(view: "MemoryView", prompt: str) -> bool:
 
 def _say_the_same(view: "MemoryView", one: str, other: str, cosine: float) -> bool:
     texts = [memory.text for memory in view.library.get_many((one, other)).values()]
-    return len(texts) == 2 and judge(texts[0], texts[1], cosine).kind == "same"
+    return len(texts) == 2 and judge(texts[0], texts[1], cosine).is_joinable
 
 
 def _pairs(found: list[tuple[str, str]]) -> PairFigures:

@@ -12,6 +12,7 @@ import msgspec
 
 from clew.context import Context
 from clew.errors import InvalidArgument
+from clew.memory.judging.verdict import Judgement, judge
 from clew.memory.model import (
     SIMILARITY,
     Cite,
@@ -33,7 +34,6 @@ from clew.memory.texts.admit import Details, just_recalled, kind_of, title_of, t
 from clew.memory.texts.scrub import Redaction
 from clew.memory.views import NearMemory
 from clew.memory.writing.clean_note import CleanNote, cleaned
-from clew.memory.writing.judge import Judgement, judge
 from clew.memory.writing.requests import Note
 from clew.memory.writing.reward import Reward, reward
 from clew.text.instruction_like import flags_of
@@ -128,11 +128,11 @@ class Writer:
             neighbours=_neighbours(judged),
             steering_reward=reward(
                 nearest=nearest,
-                links=len(links),
+                links=sum(link.kind is not MemoryLinkKind.NEXT for link in links),
                 cites=len(cites),
                 confidence=clean.details.confidence,
                 memories=count,
-                duplicate=any(each.verdict.kind == "same" for each in judged),
+                duplicate=next((each.memory.id for each in judged if each.verdict.kind == "same"), None),
             ),
             embedder_count=self._embedders(),
             reversal_hash=change.hash,
@@ -152,7 +152,7 @@ class Writer:
             redactions=redactions,
             flags=memory.flags,
             cites=tuple(cite.node for cite in memory.cites),
-            steering_reward=reward(nearest=1.0, links=0, cites=0, confidence=None, memories=0, duplicate=True),
+            steering_reward=reward(nearest=1.0, links=0, cites=0, confidence=None, memories=0, duplicate=id),
             notes=(f"{reason} Nothing was written.",),
         )
 
@@ -214,7 +214,7 @@ class Writer:
         """Mark what the memory supersedes, and link what it contradicts."""
         superseded, conflicts = dict.fromkeys(named), []
         for each in judged:
-            if each.verdict.kind not in ("contradicts", "supersedes") or each.memory.retired_at is not None:
+            if each.verdict.kind not in ("contradicts", "replaces") or each.memory.retired_at is not None:
                 continue
             if _same_subject(each.memory, memory):
                 superseded[each.memory.id] = None

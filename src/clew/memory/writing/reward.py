@@ -8,7 +8,6 @@ INFANCY, GROWTH = 50, 500
 """Up to so many memories, what is new counts; up to so many, also what fits in; above, what fits in."""
 STAGE_WEIGHTS = {"infancy": (0.7, 0.3), "growth": (0.5, 0.5), "maturity": (0.3, 0.7)}
 """Weights of novelty and fit in a reward, by stage."""
-NEAR_DUPLICATE = 0.9
 _DUPLICATE_PENALTY, _DOUBT_PENALTY = -0.4, -0.3
 _DOUBTFUL = 0.3
 
@@ -35,9 +34,10 @@ def stage_of(memories: int) -> str:
 
 
 def reward(
-    *, nearest: float | None, links: int, cites: int, confidence: float | None, memories: int, duplicate: bool
+    *, nearest: float | None, links: int, cites: int, confidence: float | None, memories: int, duplicate: str | None
 ) -> Reward:
-    """The reward of a store. `nearest` is the similarity of the nearest memory; None where there is none."""
+    """The reward of a store. `nearest` is the similarity of the nearest memory; None where there is none. `duplicate`
+    is a memory that says the same, as the judge found."""
     stage = stage_of(memories)
     novelty = 1.0 if nearest is None else 1.0 - max(nearest, 0.0)
     fit = min((links + 2 * cites) / 4, 1.0)
@@ -47,8 +47,8 @@ def reward(
         RewardPart("linkage", round(for_fit * fit, 3), f"{counted(links, 'link')} and {counted(cites, 'citation')}"),
     ]
     suggestions: list[str] = []
-    if duplicate or (nearest is not None and nearest > NEAR_DUPLICATE):
-        parts.append(RewardPart("duplication", _DUPLICATE_PENALTY, "nearly the same is remembered already"))
+    if duplicate is not None:
+        parts.append(RewardPart("duplication", _DUPLICATE_PENALTY, f"{duplicate} says the same"))
         suggestions.append("Look with search_graph before storing; merge_concepts joins what is the same.")
     if confidence is not None and confidence < _DOUBTFUL:
         parts.append(RewardPart("doubt", _DOUBT_PENALTY, f"confidence is {confidence:.2f}"))

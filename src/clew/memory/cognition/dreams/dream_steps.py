@@ -15,11 +15,11 @@ import msgspec
 from clew.memory.cognition.infer import SHORTCUT, shortcuts
 from clew.memory.cognition.learning import thresholds
 from clew.memory.cognition.learning.observations import observed
+from clew.memory.judging.memories import judge_memories
 from clew.memory.model import SIMILARITY, Link, Memory, MemoryLinkKind, linked
 from clew.memory.navigation.spaces import entities
 from clew.memory.places import each_once
 from clew.memory.scope import BY_ID
-from clew.memory.writing.judge import judge
 from clew.text.keywords import overlap
 
 if TYPE_CHECKING:
@@ -78,12 +78,12 @@ def judge_pairs(view: "MemoryView", marks: Marks, most: int, give_way: Yield) ->
             if memory.retired_at or other.retired_at or other.id in known:
                 continue
             pairs += 1
-            verdict = judge(old.text, new.text, near[other.id])
+            verdict = judge_memories(old, new, near[other.id])
             if verdict.kind == "contradicts":
                 link = linked(new.id, old.id, MemoryLinkKind.CONTRADICTS, "; ".join(verdict.reasons))
                 sure = verdict.confidence
                 found.links.append(link if sure is None else msgspec.structs.replace(link, confidence=sure))
-            elif verdict.kind in ("same", "supersedes"):
+            elif verdict.kind in ("same", "says_more", "replaces"):
                 proposals.append({"relation": verdict.kind, "old": old.id, "new": new.id, "why": list(verdict.reasons)})
     unique = {(each["old"], each["new"]): each for each in proposals}
     found.report = {

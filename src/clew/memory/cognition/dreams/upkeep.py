@@ -13,9 +13,10 @@ from clew.memory.cognition.goals.goals import alignments
 from clew.memory.cognition.goals.topics import matrix_of
 from clew.memory.cognition.records import INSUFFICIENT, SampledAnswer
 from clew.memory.curation.requests import ForgetRequest, MergeRequest
+from clew.memory.judging.memories import judge_memories, settled
 from clew.memory.model import Memory, MemoryLinkKind
 from clew.memory.storage.changes import moment_of
-from clew.memory.writing.judge import judge
+from clew.text.display import shortened
 from clew.text.keywords import overlap
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Consolidation(SampledAnswer, frozen=True, kw_only=True):
     candidates_sample: tuple[dict[str, Any], ...]
     status: str
     dry_run: bool
-    merges: tuple[dict[str, str], ...]
+    merges: tuple[dict[str, Any], ...]
     errors: tuple[dict[str, str], ...]
     truncated: bool = False
 
@@ -237,7 +238,7 @@ Pair = tuple[Memory, Memory, float, tuple[str, ...]]
 def _same(
     view: "MemoryView", memories: Sequence[Memory], strategy: str, least: float, check: Callable[[], None]
 ) -> tuple[list[Pair], int]:
-    """The pairs that the judge calls the same, the most alike first, and how many were judged."""
+    """The pairs that may be joined, the most alike first, and how many were judged."""
     import numpy as np
 
     if len(memories) < 2:
@@ -247,6 +248,7 @@ def _same(
         return [], 0
     found: list[Pair] = []
     evaluated = 0
+    kept = settled(view.library.index.links([memory.id for memory in memories], (MemoryLinkKind.RELATED,)))
     for row in range(len(memories) - 1):
         check()
         near = matrix[row + 1 :] @ matrix[row]
@@ -258,25 +260,26 @@ def _same(
             evaluated += 1
             cosine = float(near[at]) if space == "E1" else None
             similarity = overlap(one.text, other.text) if cosine is None else cosine
-            old, new = sorted((one, other), key=lambda each: each.recorded_at)
-            verdict = judge(old.text, new.text, cosine)
-            if verdict.kind == "same" and similarity >= least:
+            if frozenset((one.id, other.id)) in kept:
+                continue
+            verdict = judge_memories(one, other, cosine)
+            if verdict.is_joinable and similarity >= least:
                 found.append((one, other, similarity, verdict.reasons))
     return sorted(found, key=lambda pair: (-pair[2], pair[0].id)), evaluated
 
 
 def _merged(
     view: "MemoryView", pairs: Sequence[Pair], check: Callable[[], None]
-) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:
     """Merge each pair of which neither was merged before in this call."""
-    done: list[dict[str, str]] = []
+    done: list[dict[str, Any]] = []
     errors: list[dict[str, str]] = []
     used: set[str] = set()
-    for one, other, similarity, _ in pairs:
+    for one, other, similarity, reasons in pairs:
         if {one.id, other.id} & used:
             continue
         used |= {one.id, other.id}
-        why = f"consolidated: they say the same ({similarity:.2f} alike)"
+        why = shortened(f"consolidated: {'; '.join(reasons)} ({similarity:.2f} alike)")
         try:
             merged = view.merger.merge(
                 MergeRequest(
@@ -286,9 +289,17 @@ def _merged(
                     rationale=why,
                 ),
                 check=check,
+                keep=max((one, other), key=lambda each: len(each.text)).id,
             )
         except ClewError as error:
             errors.append({"node_id": one.id, "error": error.message})
             continue
-        done.append({"merged_id": merged.merged_id, "reversal_hash": merged.reversal_hash})
+        done.append(
+            {
+                "merged_id": merged.merged_id,
+                "reversal_hash": merged.reversal_hash,
+                "text": merged.text,
+                "left_out": [msgspec.to_builtins(each) for each in merged.left_out],
+            }
+        )
     return done, errors
