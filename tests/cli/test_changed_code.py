@@ -228,3 +228,25 @@ def test_many_definitions_are_compared_in_one_pass_that_can_be_stopped(tmp_path:
             symbol_changes(project, "HEAD", check)
     finally:
         project.close()
+
+
+# Verifies: REQ-d00782-C
+def test_tests_that_changed_in_the_same_commits_are_run_where_few_are_known(clew: Clew, tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    repository.commit("Start", {"clew.toml": "", "conftest.py": "", "other.py": "", "tests/test_wide.py": ""})
+    for number in range(2):
+        code = f"def ring():\n    return {number}\n"
+        repository.commit(
+            f"Ring {number}", {"bells.py": code, "tests/test_shell.py": f"def test_x():\n    assert {number}\n"}
+        )
+        wide = {f"part{each}.py": f"x = {number}\n" for each in range(20)}
+        repository.commit(
+            f"Wide {number}", {"bells.py": f"{code}# {number}\n", "tests/test_wide.py": f"# {number}\n", **wide}
+        )
+    repository.commit("Once", {"bells.py": "def ring():\n    return 3\n", "tests/test_once.py": "def test_y(): ...\n"})
+    found = json.loads(clew(tmp_path, "impact", "bells.py::ring", "--json").stdout)["tests"]
+    assert [(test["path"], test["reason"], test["basis"]) for test in found["tests"]] == [
+        ("tests/test_shell.py", "changed together", "recorded")
+    ]
+    assert found["commands"] == ["python -m pytest tests/test_shell.py"]
+    assert "tests/test_shell.py changed in 2 commits with bells.py" in clew(tmp_path, "why", "bells.py::ring").stdout

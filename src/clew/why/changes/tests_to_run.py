@@ -1,13 +1,14 @@
 """The tests to run after a change of code: one rule, for `impact` and `changed`.
 
 A test is to be run if it changed itself, if it reaches a changed symbol or the nearest callers of one, if a recorded
-run of it executed the symbol, or if it cites what the symbol implements.
+run of it executed the symbol, or if it cites what the symbol implements. Where few are known, the files of tests that
+changed in the same commits are run too.
 """
 
 # Implements: REQ-d00782
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,6 +20,7 @@ from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import impact
 from clew.why.changes.reaching import tests_reaching
 from clew.why.changes.test_commands import NamedTest, commands_for
+from clew.why.changes.together import changed_together
 
 if TYPE_CHECKING:
     from clew.project import Project
@@ -27,7 +29,17 @@ _FEWEST = 10
 """Where fewer tests reach a symbol itself, those of its callers are run too."""
 _MOST_PROOFS = 200
 _MOST_UNKNOWN = 5
-_ORDER = {"changed": 0, "uses it": 1, "replaces it": 2, "ran it": 3, "verifies": 4, "calls what calls it": 5}
+_HISTORY_SECONDS = 0.5
+"""Longest wait for the history of commits."""
+_ORDER = {
+    "changed": 0,
+    "uses it": 1,
+    "replaces it": 2,
+    "ran it": 3,
+    "verifies": 4,
+    "calls what calls it": 5,
+    "changed together": 6,
+}
 
 
 class TestToRun(msgspec.Struct, frozen=True):
@@ -38,7 +50,7 @@ class TestToRun(msgspec.Struct, frozen=True):
     name: str
     """The test in its file, as Class.name; empty for all of a file."""
     reason: str
-    """changed, uses it, replaces it, ran it, verifies, or calls what calls it."""
+    """changed, uses it, replaces it, ran it, verifies, calls what calls it, or changed together."""
     basis: str
     of: str
     """The symbol on whose account it is to be run."""
@@ -61,6 +73,7 @@ def tests_to_run(
 ) -> TestsToRun:
     """The tests to run where these symbols change. Hold the graph's lock."""
     until = time.monotonic() + seconds
+    symbols = tuple(symbols)
     found: dict[tuple[str, str], TestToRun] = {}
     left_out = 0
     for symbol in symbols:
@@ -71,6 +84,8 @@ def tests_to_run(
             known = found.get((test.path, test.name))
             if known is None or _rank(test) < _rank(known):
                 found[test.path, test.name] = test
+    for test in _together(project, symbols, found, until):
+        found.setdefault((test.path, test.name), test)
     tests = sorted(found.values(), key=_rank)
     commands = commands_for((NamedTest(test.path, test.name) for test in tests), _reader(project))
     notes = [f"There was no time to look for the tests of {left_out} of the symbols."] if left_out else []
@@ -108,6 +123,24 @@ def _recorded(project: "Project", symbol: FiledSymbol) -> Iterator[TestToRun]:
     if ids:
         for proof in impact(graph, Subject(symbol.qualname, "symbol", "", ids), (), limit=_MOST_PROOFS).proofs:
             yield from _of_node(graph.get_node(proof.id), "verifies", "stated", symbol)
+
+
+def _together(
+    project: "Project", symbols: Iterable[FiledSymbol], found: Mapping[tuple[str, str], TestToRun], until: float
+) -> Iterator[TestToRun]:
+    """Files of tests that changed in the same commits, for files of whose symbols few tests are known."""
+    by_file: dict[str, list[FiledSymbol]] = {}
+    for symbol in symbols:
+        by_file.setdefault(symbol.path, []).append(symbol)
+    named = {path for path, _ in found}
+    for path, those in by_file.items():
+        names = {symbol.qualname for symbol in those}
+        known = sum(test.of in names for test in found.values())
+        left = until - time.monotonic()
+        if known < _FEWEST and left > 0 and not project.uses.tests.holds(path):
+            for each in changed_together(project, path, min(left, _HISTORY_SECONDS)):
+                if each.path not in named:
+                    yield TestToRun(each.path, 1, "", "changed together", "recorded", those[0].qualname)
 
 
 def _is_in(node: Node, symbol: FiledSymbol) -> bool:

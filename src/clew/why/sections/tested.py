@@ -11,6 +11,7 @@ from clew.formats.code.facts.model import MODULE
 from clew.text.display import counted
 from clew.why.answer import Basis, EvidenceSection, Fact, section
 from clew.why.changes.reaching import FoundTests, tests_reaching
+from clew.why.changes.together import changed_together
 from clew.why.inquiry import Inquiry
 from clew.why.sections.asked import TargetCitations
 from clew.why.sections.proved import (
@@ -43,9 +44,18 @@ def tested_by(inquiry: Inquiry, cited: TargetCitations) -> EvidenceSection:
     # What the target itself cites says more about it than a use; what its package cites says less.
     is_own = any(basis == "stated" for _, basis, _ in cited.edges)
     facts = [*by_lines(inquiry, reports), *([*citations, *uses] if is_own else [*uses, *citations])]
+    if not facts and inquiry.target.symbol is not None and inquiry.target.path:
+        facts = list(_together(inquiry, inquiry.target.path))
     notes = (note, without_results(inquiry))
     absent = "Not known: no test was found."
     return section("tested_by", facts, absent=absent, note=" ".join(filter(None, notes)), most=_MOST)
+
+
+def _together(inquiry: Inquiry, path: str) -> Iterator[Fact]:
+    """Files of tests that the commits of a file changed too, where nothing else leads to a test."""
+    for each in changed_together(inquiry.project, path, inquiry.left):
+        often = counted(each.commits, "commit")
+        yield Fact(f"{each.path} changed in {often} with {path}", "recorded", f"{each.path}:1")
 
 
 def _uses(inquiry: Inquiry, reports: Reports) -> tuple[list[Fact], str]:
