@@ -56,8 +56,8 @@ class GetSectionText(
     title="Text of sections",
     example={"section_ids": ["doc:docs/guide.md#how-the-water-is-counted"], "max_bytes_per": 400},
 ):
-    """Use when you have section ids and need their text. Do not use for more than 3 sections, or when quotes would do:
-    kb.extract_evidence. Returns at most max_bytes_per bytes of each; ids that are not there are left out. If you need
+    """Use when you have section ids and need their text. Do not use when quotes would do (kb.extract_evidence), or for
+    more than 3 sections. Returns at most max_bytes_per bytes of each; ids that are not there are left out. If you need
     more, call kb.read_excerpt, or graph.expand for what is around. Defaults: max_bytes_per 8192. Max: 32768."""
 
     section_ids: Annotated[tuple[str, ...], Meta(description="From a search")]

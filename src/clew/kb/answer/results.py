@@ -50,6 +50,8 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int
     anchor: str | None
     flags: Flags = UNSET
+    scores: dict[str, float] | UnsetType = UNSET
+    """The fused score and that of each signal, where they were asked for."""
     debug: dict[str, Any] | UnsetType = UNSET
     """`ResultDebug`; its schema would cost every client more than it tells."""
 

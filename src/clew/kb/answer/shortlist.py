@@ -37,6 +37,8 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
     page_size: int
     max_snippet_chars: int
     debug: bool
+    scores: bool = False
+    """With the scores of each signal beside the fused one."""
     mode: Mode
     """By which the results were found."""
     choice: str | None = None
@@ -100,6 +102,7 @@ class Shortlist:
             size_bytes=passage.size_bytes,
             anchor=found.section.anchor or None,
             flags=flagged(excerpt.text, passage.title),
+            scores=_scores(found) if shown.scores else UNSET,
             debug=msgspec.to_builtins(_debug(found, shown)) if shown.debug else UNSET,
         )
 
@@ -173,6 +176,10 @@ def source_of(found: FoundSection) -> str:
 
 def _relative(score: float, best: float) -> float:
     return round(min(1.0, max(0.0, score / best)), 4) if best > 0 else 0.0
+
+
+def _scores(found: FoundSection) -> dict[str, float]:
+    return {"fused": round(found.score, 6), **{each.signal: round(each.score, 6) for each in found.why}}
 
 
 def _debug(found: FoundSection, shown: PageOptions) -> results.ResultDebug:

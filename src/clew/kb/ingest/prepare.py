@@ -3,6 +3,7 @@
 import posixpath
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, get_args
@@ -111,13 +112,20 @@ def _environment(document: Document, origin: CorpusDefaults) -> tuple[str, tuple
     return origin.environment, (Diagnostic("documents.unknown_environment", "warning", problem, 1),)
 
 
+NEARLY_ALL = 0.9
+
+
 def dividing_folder(paths: Iterable[str]) -> int:
     """The first folder of a path, counted from 1, by which documents differ. A document in a folder and one beside it
-    differ too, but not at the top, where a README lies. 2 if no folder divides them."""
+    differ too, but not at the top, where a README lies; and a folder that holds nearly all documents tells none of them
+    apart. 2 if no folder divides them."""
     folders = [path.split("/")[:-1] for path in paths]
     for place in range(max(map(len, folders), default=0)):
-        names = {each[place] if place < len(each) else "" for each in folders}
-        if len(names - {""} if place == 0 else names) > 1:
+        names = Counter(each[place] if place < len(each) else "" for each in folders)
+        if place == 0:
+            names.pop("", None)
+        is_shared = max(names.values()) > NEARLY_ALL * names.total() if names else False
+        if len(names) > 1 and not (is_shared and any(len(each) > place + 1 for each in folders)):
             return place + 1
     return 2
 

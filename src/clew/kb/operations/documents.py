@@ -132,6 +132,7 @@ class SearchDocuments(
             page_size=page_size,
             max_snippet_chars=snippet,
             debug=options.include_debug,
+            scores=options.include_scores,
             mode=found.mode,
             choice=found.choice,
         )
