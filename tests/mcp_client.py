@@ -186,18 +186,18 @@ class McpClient:
     def result(self, tool: str, /, **arguments: Any) -> Answer:
         """What the server answers, be it an error or not; a good answer fits the schema that its tool lists. An error
         of the protocol itself is raised as `MCPError`."""
-        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
-
-        async def call() -> CallToolResult:
-            # `call_tool` would have all tools listed first, and at each call of one by another of its names.
-            return await self._client.session.send_request(request, CallToolResult)
-
-        result = self._run(call)
+        result = self._run(lambda: self._send(tool, arguments))
         if result.structured_content is not None and not result.is_error:
             _validator(portable(tool)).validate(result.structured_content)
         first, *others = result.content
         assert isinstance(first, TextContent)
         return Answer(result.structured_content, first.text, tuple(others), result.meta, bool(result.is_error))
+
+    async def _send(self, tool: str, arguments: dict[str, Any], **options: Any) -> CallToolResult:
+        """The result of a call. `call_tool` would list all tools first, and at each call of one by another of its
+        names."""
+        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
+        return await self._client.session.send_request(request, CallToolResult, **options)
 
     def answer(self, tool: str, /, **arguments: Any) -> Answer:
         """A good answer; raises `ToolFailed` for any other."""

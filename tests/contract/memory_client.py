@@ -34,7 +34,7 @@ class Memory(McpClient):
             messages.append(message or "")
 
         async def call() -> CallToolResult:
-            return await self._client.call_tool(tool, arguments, progress_callback=note)
+            return await self._send(tool, arguments, progress_callback=note)
 
         result = self._run(call)
         return messages, result.structured_content
