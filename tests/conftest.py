@@ -1,6 +1,7 @@
 """What tests of the whole product share: a copy of the demo, and a small project written for the occasion."""
 
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -67,6 +68,8 @@ def settings_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"):
             patch.setenv(variable, str(tmp_path_factory.mktemp("user")))
         patch.delenv("CLEW_STORE", raising=False)
+        # Where the files of the tests are: in memory, if there is enough.
+        patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("temporary")))
         own = user_configuration()
         own.parent.mkdir(parents=True)
         own.write_text(UNHURRIED, encoding="utf-8")
