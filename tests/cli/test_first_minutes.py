@@ -226,14 +226,15 @@ def test_quotes_of_one_file_stand_together_from_top_to_bottom() -> None:
             ("b.md:9", Certainty.LIKELY),
             ("a.md:70", Certainty.SURE),
             ("b.md:3", Certainty.LIKELY),
-            ("a.md:8", Certainty.UNSURE),
+            ("a.md:8", Certainty.SURE),
             ("memory:1", Certainty.UNSURE),
+            ("a.md:2", Certainty.UNSURE),
         )
     ]
 
     ordered = [each.place for each in in_reading_order(quotes)]
 
-    assert ordered == ["a.md:8", "a.md:70", "b.md:3", "b.md:9", "memory:1"]
+    assert ordered == ["b.md:3", "b.md:9", "a.md:8", "a.md:70", "memory:1", "a.md:2"]
 
 
 # Verifies: REQ-d00443-G

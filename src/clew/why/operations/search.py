@@ -122,8 +122,8 @@ class AskEverything(
     trim=("quotes", "nearest", "notes"),
     example={"question": "when are ships warned?"},
 ):
-    """For a question in words about this project. Returns quotes from requirements, documents, memories and commits
-    with their places, or that nothing here answers it."""
+    """For a question in words about this project: how, where, when, why, which version. Returns quotes from documents,
+    code, manifests, requirements, memories and history with their places, each sure, likely or unsure."""
 
     question: Annotated[
         str,
