@@ -115,12 +115,13 @@ def test_every_grant_is_listed_with_what_it_allows_and_since_when(
     assert all(each["allows"] for each in listed.values())
     assert listed["store"]["since"] == "2026-01-02T03:04:05+00:00"
     assert listed["history"]["since"] is None
-    assert not listed["history"]["is_used"]
+    assert listed["history"]["is_used"]
+    assert not listed["tests"]["is_used"]
     main(["trust", str(project), "--show"])
     text = " ".join(capsys.readouterr().out.split())
     assert "store: given 2026-01-02T03:04:05+00:00" in text
     assert "history: not given" in text
-    assert f"{ALLOWED[Grant.HISTORY].what} (nothing asks for it yet)" in text
+    assert f"{ALLOWED[Grant.TESTS].what} (nothing asks for it yet)" in text
 
 
 # Verifies: REQ-d00635-B

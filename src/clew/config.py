@@ -204,6 +204,20 @@ class EmbedSettings(_Table, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """By default what the model's own files say; 512 for a service."""
 
 
+class PushTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The sentences that hooks push to an agent around an edit, each kind with its switch."""
+
+    requirements: bool = True
+    memories: bool = True
+    tests: bool = True
+    history: bool = True
+    """Words of commits; they need the grant `history` besides."""
+    after: bool = True
+    """After an edit: what became suspect, and the tests to run."""
+    end: bool = True
+    """At the end of a turn: obligations for which no test was run."""
+
+
 class AiSettings(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The language model. Variables of the environment win over it."""
 
@@ -238,6 +252,7 @@ class UserToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     store: str | None = None
     """The address of a team's PostgreSQL database, or `local`."""
     kb: UserKbTable = UserKbTable()
+    push: PushTable = PushTable()
     search: SearchTable = SearchTable()
     embedder: EmbedSettings = EmbedSettings()
     ai: AiSettings = AiSettings()
@@ -256,6 +271,7 @@ class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     kb: KbTable = KbTable()
     register: RegisterTable = RegisterTable()
     memory: MemoryTable = MemoryTable()
+    push: PushTable = PushTable()
     server: ServerTable = ServerTable()
     graph: GraphTable = GraphTable()
     search: SearchTable = SearchTable()
@@ -286,6 +302,7 @@ class Config(msgspec.Struct, frozen=True):
     kb: KbTable
     register: RegisterTable
     memory: MemoryTable
+    push: PushTable
     server: ServerTable
     auto_refresh: bool
     search: SearchTable
@@ -408,6 +425,7 @@ def _composed(
         kb=_kb(toml.kb, name),
         register=_register(toml.register),
         memory=toml.memory,
+        push=toml.push,
         server=toml.server,
         auto_refresh=toml.graph.auto_refresh,
         search=toml.search,
@@ -462,6 +480,10 @@ def _with_user(said: dict[str, Any], of_user: dict[str, Any], trust: Configurati
     for name, table in of_user.items():
         if not isinstance(table, dict):
             allowed.setdefault(name, table)
+        elif name == "push":
+            # What either of them switches off is off.
+            off = {key: False for key, value in table.items() if value is False}
+            allowed[name] = {**table, **allowed.get(name, {}), **off}
         elif name not in own:
             allowed[name] = {**table, **allowed.get(name, {})}
     return allowed

@@ -46,7 +46,7 @@ ALLOWED: Mapping[Grant, Allowed] = {
     Grant.STORE: Allowed(
         "memories, decisions and drafts in a .clew folder that was not made on this machine count like your own"
     ),
-    Grant.HISTORY: Allowed("sentences of merged commits may be pushed to agents unasked", is_used=False),
+    Grant.HISTORY: Allowed("sentences of merged commits may be pushed to agents unasked, before an edit"),
     Grant.SESSIONS: Allowed(
         "sessions of agents about it that lie on this machine, outside of the project, may be read"
     ),

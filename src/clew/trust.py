@@ -68,6 +68,7 @@ FREE: Mapping[str, frozenset[str]] = {
     ),
     "register": frozenset({"compat"}),
     "memory": frozenset({"keep"}),
+    "push": frozenset({"requirements", "memories", "tests", "history", "after", "end"}),
     "server": frozenset({"toolsets", "names", "read_only"}),
     "graph": frozenset({"auto_refresh"}),
     "search": frozenset({"background"}),

@@ -4,8 +4,8 @@ import pytest
 
 from clew.operation.listing import all_tools
 from clew.operation.toolsets import Choice, choose
-from clew.why.tool_phrases import PHRASES
-from clew.why.tool_ranking import find_tools
+from clew.why.tools.phrases import PHRASES
+from clew.why.tools.ranking import find_tools
 
 SEEN = (
     ("undo my last change", "undo_last_mutation"),

@@ -43,12 +43,20 @@ class HookFile(msgspec.Struct, frozen=True):
 HOOK_FILES: Mapping[str, HookFile] = {
     "claude-code": HookFile(
         ".claude/settings.json",
-        ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PreCompact", "Stop", "SessionEnd"),
-        matchers={"PostToolUse": "Bash|Read|Edit|MultiEdit|Write|NotebookEdit", "PostToolUseFailure": "Bash"},
+        (
+            *("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PreCompact"),
+            *("Stop", "SessionEnd"),
+        ),
+        matchers={
+            "PreToolUse": "Edit|MultiEdit|Write|NotebookEdit",
+            "PostToolUse": "Bash|Read|Edit|MultiEdit|Write|NotebookEdit",
+            "PostToolUseFailure": "Bash",
+        },
     ),
     "codex": HookFile(
         ".codex/hooks.json",
-        ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop"),
+        ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop"),
+        matchers={"PreToolUse": "apply_patch|Edit|Write"},
         note="Codex asks once whether it may run these hooks.",
     ),
     "cursor": HookFile(
@@ -66,7 +74,7 @@ HOOK_FILES: Mapping[str, HookFile] = {
     ),
     "vscode": HookFile(
         ".github/hooks/clew.json",
-        ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop"),
+        ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop"),
         nested=False,
         injects_prompts=False,
         note="Hooks of VS Code are a preview; its settings may switch them off.",

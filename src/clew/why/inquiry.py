@@ -44,17 +44,26 @@ _IDS = re.compile(r"[A-Za-z][\w.]*(?:[-/#][\w.]+)+")
 
 
 class Inquiry:
-    def __init__(self, call: "Call", asked: str, *, is_text: bool = False) -> None:
+    def __init__(
+        self,
+        call: "Call",
+        asked: str,
+        *,
+        is_text: bool = False,
+        target: Target | None = None,
+        seconds: float = DEADLINE_SECONDS,
+    ) -> None:
+        """`target` is what the question is about, where that is known."""
         self.call = call
         self.project = call.project
         self.root = call.project.config.root
-        self._until = time.monotonic() + DEADLINE_SECONDS
-        self.questions = GitQuestions(max(DEADLINE_SECONDS, LAST_SECONDS))
+        self._until = time.monotonic() + seconds
+        self.questions = GitQuestions(max(seconds, LAST_SECONDS))
         """Questions to git about the target: without its commits there is no answer, so these may take longer."""
         self.ties: dict[str, CommitTies] = {}
         """Facts that belong to commits, which several sections tell."""
         text = Target(asked=asked, kind="text", name=asked) if is_text else None
-        self.target = text or find_target(call, asked, self._until)
+        self.target = target or text or find_target(call, asked, self._until)
         self.notes: list[str] = []
         self._opened: list[tuple[CommitHistory | CodeFile, object]] = []
         """The derived files that were read as far as there was time, each with its opening then."""

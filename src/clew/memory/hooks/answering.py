@@ -17,6 +17,7 @@ from clew.memory.hooks import address, spool
 if TYPE_CHECKING:
     from clew.ipc.listener import Connection
     from clew.memory.hooks.handler import HookHandler
+    from clew.memory.hooks.pushed import EditGuard
     from clew.memory.service import MemoryService
 
 log = logging.getLogger(__name__)
@@ -31,9 +32,15 @@ class HookAnswers:
     most_at_once = 16
     """As many as the socket takes: they are answered one after the other."""
 
-    def __init__(self, root: Path, memory: "Callable[[], MemoryService]") -> None:
+    def __init__(
+        self,
+        root: Path,
+        memory: "Callable[[], MemoryService]",
+        guard: "Callable[[], EditGuard] | None" = None,
+    ) -> None:
         self._root = root
         self._memory = memory
+        self._guard = guard
         self._stop = threading.Event()
         self._work = threading.Event()
         self._worker: threading.Thread | None = None
@@ -69,7 +76,8 @@ class HookAnswers:
             if self._handler is None:
                 from clew.memory.hooks.handler import HookHandler
 
-                self._handler = HookHandler(self._root, self._memory())
+                guard = self._guard() if self._guard is not None else None
+                self._handler = HookHandler(self._root, self._memory(), guard)
             return self._handler
 
     def _work_off(self) -> None:

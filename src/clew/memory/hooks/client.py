@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 SECONDS = 1.7
 """After which the process ends, whatever it is doing; the interpreter itself needs some time before. A machine that is
 slower can give `CLEW_HOOK_SECONDS` in the environment."""
+EDIT_SECONDS = 0.25
+"""And so long an edit waits for the server, with the start of the process not longer than 300 ms."""
 ASKING_SHARE = 0.7
 """Of this time the server may take this much; the rest is for an answer without it."""
 KEEPING_SHARE = 0.2
@@ -71,6 +73,11 @@ def seconds() -> float:
         return SECONDS
 
 
+def _edit_seconds() -> float:
+    """The seconds that an edit waits for the server; as long as any hook where the environment gives hooks more."""
+    return EDIT_SECONDS if "CLEW_HOOK_SECONDS" not in os.environ else seconds()
+
+
 def _answered(arguments: list[str]) -> str:
     from clew.memory.hooks import hosts
 
@@ -90,6 +97,7 @@ def _context(host: str, name: str, data: bytes, *, with_answers: bool) -> str:
     import json
 
     from clew.ipc.address import project_at
+    from clew.memory.hooks import hosts
     from clew.memory.hooks.address import folders
     from clew.memory.hooks.payload import read_payload, working_folder
 
@@ -106,6 +114,9 @@ def _context(host: str, name: str, data: bytes, *, with_answers: bool) -> str:
     if answer is not None:
         context = answer.get("context")
         return context if isinstance(context, str) else ""
+    if event["kind"] == hosts.EDIT:
+        # An edit waits for nobody: without a server there is nothing to say.
+        return ""
     _load_msgspec()
     from clew.memory.hooks.offline import answer_alone
 
@@ -142,7 +153,7 @@ def _asked(root: str, event: dict[str, object]) -> dict[str, object] | None:
 
     from clew.ipc.client import Lines, connections
 
-    patience = seconds() * ASKING_SHARE
+    patience = min(seconds() * ASKING_SHARE, _edit_seconds()) if event["kind"] == "edit" else seconds() * ASKING_SHARE
     request = json.dumps({**event, "patience": patience}).encode() + b"\n"
     for connection in connections(root):
         deadline = time.monotonic() + patience

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from clew.memory.texts.scrub import scrub
 
-EventKind = Literal["start", "prompt", "tool", "failure", "compact", "stop", "end"]
+EventKind = Literal["start", "prompt", "edit", "tool", "failure", "compact", "stop", "end"]
 
 
 class HookEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -32,13 +32,16 @@ class HookEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     paths: tuple[str, ...] = ()
     wrote: bool = False
     """True if the files were written, and not only read."""
+    parts: tuple[Annotated[str, Meta(max_length=8_000)], ...] = ()
+    """The texts that an edit replaces, or that it wrote: they tell the place in the file, and are not kept."""
     shown: tuple[str, ...] = ()
     """The memories that the hook showed by itself, where no server ran."""
 
     @property
     def is_read(self) -> bool:
-        """True if files were only read: that brings the memories about them, and is not remembered itself."""
-        return bool(self.paths) and not self.wrote
+        """True if files were only read, or are about to be edited: that brings what is known about them, and is not
+        remembered itself."""
+        return bool(self.paths) and (not self.wrote or self.kind == "edit")
 
 
 def event_of(data: Any) -> HookEvent:

@@ -13,11 +13,13 @@ from clew.cache import Cache
 from clew.errors import Cancelled, ClewError
 from clew.memory.curation.expiry import Expiry
 from clew.memory.hooks import address, spool
-from clew.memory.hooks.answer import HookAnswer, answer
+from clew.memory.hooks.answer import HookAnswer, answer, before_edit, suspects_line, with_line
+from clew.memory.hooks.capture import runs
 from clew.memory.hooks.capture.capture import Capture
 from clew.memory.hooks.capture.episodes import Episodes
 from clew.memory.hooks.event import HookEvent, event_of
-from clew.memory.hooks.hosts import INJECTS
+from clew.memory.hooks.hosts import COMPACT, EDIT, INJECTS, PROMPT, START, STOP, TELLS_USER, TOOL
+from clew.memory.hooks.pushed import EditGuard, NoGuard
 from clew.memory.scope import Viewer
 from clew.memory.service import MemoryService, MemoryView
 
@@ -29,10 +31,28 @@ _KEEPING_SECONDS = 10.0
 _EXPIRED_EVERY = timedelta(hours=1)
 
 
+_MADE_ANEW = ("compact", "resume", "clear")
+"""The sources of a session's start after which its agent knows nothing of what it was shown before."""
+_MOST_OPEN = 5
+
+
+class OpenTurn(msgspec.Struct, frozen=True):
+    """A turn of a session that is under way."""
+
+    suspect: tuple[str, ...] = ()
+    """Requirements under which code was changed, and no tests passed since."""
+    is_told: bool = False
+    """True if the agent was told what became suspect."""
+
+
 class HookHandler:
-    def __init__(self, root: Path, memory: MemoryService) -> None:
+    def __init__(self, root: Path, memory: MemoryService, guard: EditGuard | None = None) -> None:
         self._root = root
         self._memory = memory
+        self._guard: EditGuard = guard or NoGuard()
+        self._again: Cache[str, frozenset[str]] = Cache(_REMEMBERED)
+        """What sessions may be shown again, because they were compacted or resumed."""
+        self._turns: Cache[str, OpenTurn] = Cache(_REMEMBERED)
         self._answering = threading.Lock()
         """One answer at a time: two that are made at once would show the same."""
         self._answered: Cache[tuple[str, ...], float] = Cache(_REMEMBERED)
@@ -72,18 +92,63 @@ class HookHandler:
 
     def _keep(self, event: HookEvent) -> bool:
         places = address.spools(str(self._root))
-        return spool.keep(Path(places[0]), msgspec.to_builtins(event), _KEEPING_SECONDS)
+        kept = msgspec.structs.replace(event, parts=())
+        return spool.keep(Path(places[0]), msgspec.to_builtins(kept), _KEEPING_SECONDS)
 
     def _answer_to(self, event: HookEvent, check: Callable[[], None]) -> HookAnswer:
-        if event.kind not in INJECTS.get(event.host, ()) or self._memory.home.doubt is not None:
+        if self._memory.home.doubt is not None:
+            return HookAnswer()
+        self._follow(event)
+        if event.kind == STOP and event.host in TELLS_USER:
+            return HookAnswer(self._open_obligations(event))
+        if event.kind not in INJECTS.get(event.host, ()):
             return HookAnswer()
         try:
             # Read first: what is being handled meanwhile is in the index afterwards.
             shown = spool.shown_in(address.spools(str(self._root)), event.session)
-            return answer(self._view(event), event, shown, check)
+            view, again = self._view(event), self._again.get(event.session) or frozenset()
+            seen = frozenset((*shown, *view.injected())) - again
+            if event.kind == EDIT:
+                return before_edit(view, event, self._guard, seen)
+            said = answer(view, event, seen, check)
+            return self._with_suspects(event, said) if event.kind == TOOL and event.wrote else said
         except (ClewError, OSError) as error:
             log.info("Nothing was injected: %s", error)
             return HookAnswer()
+
+    def _follow(self, event: HookEvent) -> None:
+        """Follow the turns of a session, and forget what it was shown when its context is made anew."""
+        if event.kind == COMPACT or (event.kind == START and event.source in _MADE_ANEW):
+            shown = spool.shown_in(address.spools(str(self._root)), event.session)
+            self._again.put(event.session, frozenset((*shown, *self._view(event).injected())))
+        if event.kind in (START, PROMPT):
+            self._turns.put(event.session, OpenTurn())
+        elif event.kind == TOOL and event.command and event.exit == 0 and runs.test_run(event.command) is not None:
+            turn = self._turns.get(event.session) or OpenTurn()
+            self._turns.put(event.session, msgspec.structs.replace(turn, suspect=()))
+
+    def _with_suspects(self, event: HookEvent, said: HookAnswer) -> HookAnswer:
+        """An answer after an edit, with what became suspect the first time in a turn."""
+        turn = self._turns.get(event.session) or OpenTurn()
+        on = self._guard.switches
+        if not (on.after or on.end):
+            return said
+        suspects = self._guard.after(event.paths, event.parts)
+        keys = tuple(line.key.removeprefix("requirement:") for line in suspects if line.key != "run")
+        told = suspects_line(suspects) if on.after and not turn.is_told else ""
+        suspect = tuple(dict.fromkeys((*turn.suspect, *keys)))
+        self._turns.put(event.session, OpenTurn(suspect, turn.is_told or bool(told)))
+        return with_line(said, told) if told else said
+
+    def _open_obligations(self, event: HookEvent) -> str:
+        """The obligations of a turn under which code was changed and no tests passed since, once."""
+        turn = self._turns.get(event.session) or OpenTurn()
+        self._turns.put(event.session, OpenTurn())
+        if not turn.suspect or not self._guard.switches.end:
+            return ""
+        more = f" and {len(turn.suspect) - _MOST_OPEN} more" if len(turn.suspect) > _MOST_OPEN else ""
+        named = ", ".join(turn.suspect[:_MOST_OPEN])
+        return f"Clew: code was changed under {named}{more}, and no test run has passed since."
 
     def _is_known(self, event: HookEvent) -> bool:
         """True if the same event was answered before, in this process or by another one."""
@@ -112,6 +177,8 @@ class HookHandler:
 
     def _note(self, event: HookEvent, shown: tuple[str, ...]) -> None:
         view = self._view(event)
+        if again := self._again.get(event.session):
+            self._again.put(event.session, again - frozenset(shown))
         view.note_exchange("hook", event.text or " ".join(event.paths), shown, injected=True)
 
     def _view(self, event: HookEvent) -> MemoryView:

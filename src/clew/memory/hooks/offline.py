@@ -46,7 +46,8 @@ def keep(event: HookEvent) -> None:
 
         make_state_folder(Path(event.root))
     if admit(first.parent).is_ours:
-        spool.keep(first, msgspec.to_builtins(event), client.seconds() * client.KEEPING_SHARE)
+        kept = msgspec.structs.replace(event, parts=())
+        spool.keep(first, msgspec.to_builtins(kept), client.seconds() * client.KEEPING_SHARE)
 
 
 def _by_place(event: HookEvent) -> tuple[str, list[str]]:

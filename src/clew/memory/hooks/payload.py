@@ -13,6 +13,8 @@ LONGEST_TEXT = 8_000
 LONGEST_COMMAND = 1_000
 LONGEST_NAME = 128
 MOST_PATHS = 20
+MOST_PARTS = 8
+_OLD, _NEW = ("old_string", "old_str"), ("new_string", "new_str")
 _SESSION = ("session_id", "sessionId", "conversation_id", "thread_id")
 _TURN = ("turn_id", "prompt_id", "generation_id")
 _CALL = ("tool_use_id", "tool_call_id", "call_id", "toolUseId")
@@ -41,7 +43,7 @@ def read_payload(host: str, name: str, payload: object, *, with_answers: bool) -
     if kind == hosts.PROMPT:
         event["text"] = without_private(_text(payload.get("prompt")))[:LONGEST_TEXT].strip()
         return event if event["text"] else None
-    if kind in (hosts.TOOL, hosts.FAILURE):
+    if kind in (hosts.TOOL, hosts.FAILURE, hosts.EDIT):
         return _tool(event, host, kind, payload)
     if kind == hosts.STOP and with_answers:
         said = _text(payload.get("last_assistant_message")) or _text(payload.get("prompt_response"))
@@ -78,7 +80,14 @@ def _tool(event: Fields, host: str, kind: str, payload: Fields) -> Fields | None
     """The use of a tool by the agent: a command with its exit code, or files that were read or written. Tools of
     servers are left out, and with them Clew's own."""
     name = _text(payload.get("tool_name")) or _text(payload.get("toolName"))
-    given = payload.get("tool_input", payload.get("toolInput"))
+    given = payload.get("tool_input", payload.get("toolInput", payload.get("toolArgs")))
+    if isinstance(given, str) and given.startswith("{"):
+        import json
+
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            given = {}
     given = given if isinstance(given, dict) else {}
     if name.lower().startswith(("mcp__", "mcp_", "mcp:")):
         return None
@@ -90,7 +99,7 @@ def _tool(event: Fields, host: str, kind: str, payload: Fields) -> Fields | None
     command = without_private(_text(command))
     paths = _patched(command) or _patched(_text(given.get("patch")) or _text(given.get("input")))
     if command and not paths:
-        if runs_clew(command):
+        if runs_clew(command) or kind == hosts.EDIT:
             return None
         event["command"] = command[:LONGEST_COMMAND]
         event["exit"] = _exit(host, kind, payload)
@@ -101,7 +110,31 @@ def _tool(event: Fields, host: str, kind: str, payload: Fields) -> Fields | None
     event["paths"] = paths[:MOST_PATHS]
     wrote = any(key in given for key in (*_WRITES, "patch", "input", "command"))
     event["wrote"] = wrote and name.lower() not in _READS
+    if kind == hosts.EDIT and not event["wrote"]:
+        return None
+    if event["wrote"]:
+        event["parts"] = _parts(given, _OLD if kind == hosts.EDIT else _NEW) or _hunks(command, given, kind)
     return event
+
+
+def _parts(given: Fields, keys: tuple[str, ...]) -> list[str]:
+    """The texts that are replaced, or that replace them, by which the place in a file is known."""
+    edits = given.get("edits")
+    all_given = [given, *(edits if isinstance(edits, list) else [])]
+    found = [each.get(key) for each in all_given if isinstance(each, dict) for key in keys]
+    return [text for each in found if (text := _text(each)) and len(text) <= LONGEST_TEXT][:MOST_PARTS]
+
+
+def _hunks(command: str, given: Fields, kind: str) -> list[str]:
+    """The same of a patch in the form of Codex: the lines of each hunk before it, or after it."""
+    text = command or _text(given.get("patch")) or _text(given.get("input"))
+    found: list[list[str]] = [[]]
+    for line in text.splitlines():
+        if line.startswith(("*** ", "@@")):
+            found.append([])
+        elif line.startswith((" ", "-" if kind == hosts.EDIT else "+")):
+            found[-1].append(line[1:])
+    return [part for hunk in found if (part := "\n".join(hunk)).strip() and len(part) <= LONGEST_TEXT][:MOST_PARTS]
 
 
 def runs_clew(command: str) -> bool:

@@ -12,7 +12,7 @@ from clew.operation.call import Call, carry_out
 from clew.operation.declare import Freshness, Operation, Toolset
 from clew.operation.names import by_any_spelling, portable
 from clew.text.display import shortened
-from clew.why.tool_ranking import find_tools
+from clew.why.tools.ranking import find_tools
 
 
 class FoundTool(msgspec.Struct, frozen=True):

@@ -24,6 +24,7 @@ from clew.surfaces.cli.served import CommandAnswers
 from clew.workspace.regular import SETTINGS_BYTES, contents
 
 if TYPE_CHECKING:
+    from clew.memory.hooks.pushed import EditGuard
     from clew.surfaces.mcp.transports.access.oauth import OAuthSettings
     from clew.surfaces.mcp.transports.settings import HttpSettings
 
@@ -74,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     choice = choice_of(
         args, server.toolsets, read_only=server.read_only, names=names, formats=formats_of(project.config)
     )
-    hooks = HookAnswers(project.config.root, lambda: project.memory)
+    hooks = HookAnswers(project.config.root, lambda: project.memory, lambda: _edit_guard(project))
     listener = Listener(project.config.root, {HOOK: hooks, COMMAND: CommandAnswers(project)})
     try:
         if not (args.read_only or server.read_only):
@@ -84,6 +85,12 @@ def run(args: argparse.Namespace) -> int:
     finally:
         listener.stop()
         project.close()
+
+
+def _edit_guard(project: Project) -> "EditGuard":
+    from clew.why.edit_guard import ProjectEditGuard
+
+    return ProjectEditGuard(project)
 
 
 def _serve_without_project(args: argparse.Namespace, problem: Refused) -> int:

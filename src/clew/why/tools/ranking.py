@@ -17,7 +17,7 @@ from clew.operation.declare import Toolset
 from clew.operation.listing import ListedOperation
 from clew.text.keywords import STOP_WORDS
 from clew.text.stem import stem
-from clew.why.tool_phrases import PHRASES
+from clew.why.tools.phrases import PHRASES
 
 _K1 = 1.2
 _B = 0.5

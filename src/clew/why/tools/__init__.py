@@ -1,0 +1,1 @@
+"""Finding a tool by the task it does."""
