@@ -130,3 +130,81 @@ def test_an_entry_of_the_changelog_is_told_at_its_place_now(servers: Servers, tm
     assert "CHANGES.md:5" in told(sections(servers, tmp_path / "project", "tide.py:5")["made_by"])
     file.write_text(file.read_text().replace("## 1.1", "## 1.2\n\n- More.\n\n## 1.1"))
     assert "CHANGES.md:9" in told(sections(servers, tmp_path / "project", "tide.py:5")["made_by"])
+
+
+# Verifies: REQ-d00361-F
+def test_the_merge_is_the_one_that_brought_the_commit_in(servers: Servers, tmp_path: Path) -> None:
+    repo = Repository(tmp_path / "project")
+    repo.commit("Begin", {"a.py": "one = 1\n"})
+    repo.git("checkout", "-q", "-b", "local")
+    repo.commit("On a copy", {"local.py": "local = 1\n"})
+    repo.git("checkout", "-q", "main")
+    repo.git("checkout", "-q", "-b", "feature")
+    repo.commit("Warn of low water", {"warn.py": "def warn():\n    return 'low'\n"}, who=BOB)
+    repo.git("checkout", "-q", "main")
+    repo.git("merge", "-q", "--no-ff", "-m", "Merge pull request #77 from bob/feature", "feature")
+    written = repo.commit("Straight on it", {"straight.py": "straight = 1\n"})
+    repo.git("checkout", "-q", "local")
+    repo.git("merge", "-q", "--no-ff", "-m", "Merge branch 'main' of example.org:harbour", "main")
+    assert "#77" in told(sections(servers, tmp_path / "project", "warn.py:2")["made_by"])
+    assert "merged by" not in told(sections(servers, tmp_path / "project", written)["made_by"])
+
+
+# Verifies: REQ-d00361-F
+def test_an_entry_is_told_where_it_is_now_in_a_changelog_of_another_name_and_markup(
+    servers: Servers, tmp_path: Path
+) -> None:
+    repo = Repository(tmp_path / "project")
+    repo.commit("Begin", {"README.md": "# Bells\n"})
+    old = "Version 2.0\n-----------\n\n-   ``sound_bell`` rings twice at noon. :issue:`12`\n"
+    repo.commit("Ring twice", {"bell.py": "def sound_bell():\n    return 2\n", "CHANGES.rst": old})
+    new = (
+        "# Changes\n\n## Version 2.1\n\n- More.\n\n## Version 2.0\n\n- `sound_bell` rings twice at noon. {issue}`12`\n"
+    )
+    repo.commit("Write it in Markdown", {"CHANGES.rst": None, "CHANGES.md": new})
+    assert "CHANGES.md:9" in told(sections(servers, tmp_path / "project", "bell.py:2")["made_by"])
+
+
+# Verifies: REQ-d00361-I
+def test_several_definitions_are_told_with_the_commit_that_made_them(servers: Servers, tmp_path: Path) -> None:
+    repo = Repository(tmp_path / "project")
+    one = "def sound_the_bell(times):\n    return times\n"
+    made = repo.commit(
+        "Ring everywhere (#9)\n\nBoth towers must ring, because fog hides one.",
+        {"east/bell.py": one, "west/bell.py": one},
+    )
+    found = sections(servers, tmp_path / "project", "sound_the_bell")
+    assert "Both towers must ring" in told(found["reason"])
+    assert [made[:12] in fact["text"] and "#9" in fact["text"] for fact in found["definitions"]["facts"]] == [
+        True,
+        True,
+    ]
+    other = repo.commit("Twice in the west", {"west/bell.py": one.replace("return times", "return 2 * times")}, who=BOB)
+    repo.commit(
+        "And four times", {"west/bell.py": one.replace("(times)", "(count)").replace("return times", "return 4")}
+    )
+    found = sections(servers, tmp_path / "project", "sound_the_bell")
+    assert "reason" not in found
+    assert (made[:12] in told(found["definitions"]), other[:12] in told(found["definitions"])) == (True, False)
+
+
+# Verifies: REQ-d00361-I
+def test_a_function_that_was_written_again_is_told_with_its_beginning(servers: Servers, tmp_path: Path) -> None:
+    repo = Repository(tmp_path / "project")
+    repo.commit("Measure the tide (#3)", {"tide.js": "function tideNow(port) {\n  return port.level;\n}\n"})
+    repo.git("tag", "v1.0")
+    repo.commit("Measure twice", {"tide.js": "function tideNow(port, unit) {\n  return unit.of(port.level * 2);\n}\n"})
+    made = told(sections(servers, tmp_path / "project", "tide.js:2")["made_by"])
+    assert 'tideNow began with "Measure the tide (#3)"' in made
+    assert "First in v1.0." in made
+
+
+# Verifies: REQ-d00757-A
+def test_a_new_name_that_a_message_tells_is_told_with_its_place(servers: Servers, tmp_path: Path) -> None:
+    repo = Repository(tmp_path / "project")
+    repo.commit("Light it", {"lamp.py": "def light_lamp(oil):\n    return oil\n"})
+    new = {"lamp.py": "OIL = 1\n", "gas.py": "GAS = 1\n\n\ndef ignite_lamp(gas, wick):\n    return gas\n"}
+    repo.commit("Rename light_lamp() to ignite_lamp()", new)
+    what = told(sections(servers, tmp_path / "project", "light_lamp")["what"])
+    assert "called ignite_lamp since" in what
+    assert "now at gas.py:4" in what

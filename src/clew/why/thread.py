@@ -58,7 +58,7 @@ def thread_of(inquiry: Inquiry) -> Thread:
     elif target.commit is not None:
         sections = commit_sections(inquiry, target.commit)
     elif target.definitions:
-        sections = (definitions(inquiry),)
+        sections = definitions(inquiry)
     elif target.kind in PAST_KINDS:
         sections = past_sections(inquiry)
     else:

@@ -147,6 +147,9 @@ def _mentions(inquiry: Inquiry) -> Iterator[Fact]:
 def _lines_naming(inquiry: Inquiry) -> Iterator[Fact]:
     target = inquiry.target
     word = target.node.id if target.node is not None else target.path if not target.first else None
+    if target.kind == "deleted file" and "/" not in target.asked and "." in target.asked:
+        # A module is mentioned by the name by which it was imported.
+        word = target.asked
     if target.kind == "symbol" and target.symbol is not None:
         # A plain word means something else in most texts.
         name = target.symbol.name

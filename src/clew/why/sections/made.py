@@ -11,12 +11,13 @@ import msgspec
 
 from clew.derived.history import Commit, FileTouch
 from clew.errors import StoreError
+from clew.formats.code.facts.model import CLASS
 from clew.text.display import counted, one_line
 from clew.why.answer import EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry, commit_line, day, references_in
 from clew.why.story.chain import REVERTS, Chain, LinesAt
 from clew.why.story.line_story import MOST_LINES, LineStory, StoryTeller
-from clew.why.story.reason import body_of, reason_in, says_nothing, whole_message, words_of
+from clew.why.story.reason import body_of, reason_in, says_nothing, says_why, whole_message, words_of
 from clew.why.story.ties import CommitTies, attempts_before, ties_of
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
@@ -160,6 +161,7 @@ def _shares(inquiry: Inquiry, chain: Chain, commits: dict[str, Commit], chosen: 
         if is_first and commit is not None:
             yield from _steps(chain, commits)
             yield from around(inquiry, commit)
+            yield from _begun(inquiry, chain, commits)
             yield from _attempts(inquiry, commit, chain)
     if len(chosen) > _MOST_COMMITS:
         yield Fact(
@@ -177,6 +179,26 @@ def _steps(chain: Chain, commits: dict[str, Commit]) -> Iterator[Fact]:
         yield Fact(
             f"since then {len(chain.steps) - _MOST_STEPS} more decided nothing", "recorded", steps[-1].commit[:12]
         )
+
+
+def _begun(inquiry: Inquiry, chain: Chain, commits: dict[str, Commit]) -> Iterator[Fact]:
+    """The commit with which the function began, or the symbol that was asked for, where a later one decided it."""
+    symbol, path, text = inquiry.target.symbol, inquiry.target.path, inquiry.text
+    head = inquiry.readiness.head
+    is_part = inquiry.target.kind == "lines" and symbol is not None and symbol.kind == CLASS
+    if symbol is None or path is None or text is None or head is None or is_part:
+        return
+    teller = StoryTeller(inquiry.root, inquiry.history, head)
+    id = teller.begun(path, text.data, symbol.at, symbol.name, inquiry.questions.seconds)
+    first = next(iter(chain.decided))
+    commit = commits_of(inquiry, [id]).get(id) if id is not None and id != first else None
+    if commit is None or _is_cut(inquiry, chain, commit.id) or commit.id in {step.commit for step in chain.steps}:
+        return
+    ties, _ = ties_and_merge(inquiry, commit)
+    released = f" First in {ties.release}." if ties.release else ""
+    tests = ", ".join(dict.fromkeys(each.path for each in ties.tests))
+    changed = f" Changed with it: {one_line(tests, 160)}." if tests else ""
+    yield Fact(f"{symbol.name} began with {commit_line(commit)}{released}{changed}", "recorded", commit.id[:12])
 
 
 def _attempts(inquiry: Inquiry, commit: Commit, chain: Chain) -> Iterator[Fact]:
@@ -205,9 +227,11 @@ def reason_of(inquiry: Inquiry, commit: Commit) -> EvidenceSection:
     ties, merge = ties_and_merge(inquiry, commit)
     about = _subject_words(inquiry)
     sentence, source = reason_in(body_of(commit.message), about), "its message"
-    if not sentence and merge is not None:
-        sentence, source = reason_in(body_of(merge.message), about), "the merge"
-    entry = next((each for each in ties.entries), None)
+    of_merge = reason_in(body_of(merge.message), about) if merge is not None else ""
+    entry = max(ties.entries, key=lambda each: len(about & words_of(each.text)), default=None)
+    # The title of a branch says less than the changelog, as a rule.
+    if not sentence and of_merge and (entry is None or says_why(of_merge)):
+        sentence, source = of_merge, "the merge"
     if not sentence and entry is not None:
         sentence, source = one_line(entry.text, 280), "the changelog"
     released = f", first in {ties.release}" if ties.release else ""
@@ -284,7 +308,7 @@ def around(inquiry: Inquiry, commit: Commit | None) -> Iterator[Fact]:
 
 
 def _merge(inquiry: Inquiry, commit: str) -> str | None:
-    about = (inquiry.readiness.head or "", commit, "merge")
+    about = (inquiry.readiness.head or "", commit, "merge 2")
     known = inquiry.history.kept(str, *about)
     if known is None:
         found = inquiry.questions.ask(lambda left: git_history.merge_of(inquiry.root, commit, seconds=left) or "", None)

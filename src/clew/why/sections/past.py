@@ -2,7 +2,10 @@
 
 # Implements: REQ-d00757
 
+import re
 from collections.abc import Iterator, Sequence
+
+import msgspec
 
 from clew.derived.history import Commit
 from clew.text.display import counted, one_line
@@ -46,6 +49,8 @@ def _of_story(inquiry: Inquiry, story: TextStory) -> tuple[EvidenceSection, ...]
     commits = commits_of(inquiry, [event.commit for event in story.events])
     newest = story.events[0]
     commit = commits.get(newest.commit)
+    if newest.added < 0 and not newest.renamed_to and commit is not None:
+        newest = msgspec.structs.replace(newest, renamed_to=_renamed_to(inquiry.target.name, commit.message))
     facts = [fact for event in story.events if (fact := _told(event, commits)) is not None]
     note = looked if story.is_all else f"{looked} The newest are shown; there are earlier ones."
     made = [*facts[:_MOST_EVENTS], *(around(inquiry, commit) if commit is not None else ())]
@@ -73,7 +78,10 @@ def _what(inquiry: Inquiry, newest: TextEvent) -> Iterator[Fact]:
     is_definition = inquiry.target.kind == "removed symbol"
     place = f"{newest.path}:{newest.line}"
     if newest.renamed_to:
-        yield Fact(f"a definition that is called {newest.renamed_to} since {newest.commit[:12]}", "recorded", place)
+        now = inquiry.project.code.file.named(newest.renamed_to, 2) if is_definition else []
+        where = f", now at {now[0].path}:{now[0].at}" if len(now) == 1 else ""
+        said = f"a definition that is called {newest.renamed_to} since {newest.commit[:12]}{where}"
+        yield Fact(said, "recorded", place)
     elif newest.added < 0:
         kind = "a definition" if is_definition else "a text"
         yield Fact(f"{kind} that {newest.commit[:12]} removed from {newest.path}", "recorded", place)
@@ -81,6 +89,16 @@ def _what(inquiry: Inquiry, newest: TextEvent) -> Iterator[Fact]:
         yield Fact(f"last written by {newest.commit[:12]} in {newest.path}", "recorded", place)
     if newest.text:
         yield Fact(f"it read: {newest.text}", "recorded", place)
+
+
+def _renamed_to(name: str, message: str) -> str:
+    """The new name of a definition, where a message says that it renamed it."""
+    last = re.escape(name.rpartition(".")[2].rpartition("::")[2])
+    named = r"[`'\"]*(?:\w+(?:\.|::))*"
+    found = re.search(
+        rf"\brenam\w*\s+{named}{last}\b(?:\(\))?[`'\"]*\s*(?:to|into|as|->|=>)\s*{named}(\w+)", message, re.I
+    )
+    return found[1] if found is not None else ""
 
 
 def _told(event: TextEvent, commits: dict[str, Commit]) -> Fact | None:

@@ -104,7 +104,8 @@ Origins = dict[int, _Origin]
 
 class ChainWalk:
     """One walk back. `top` is the root of the repository, and paths are those of git; those that are told begin in the
-    project's folder, whose path is `prefix`. `ignored` names commits that the project lists as formatting."""
+    project's folder, whose path is `prefix`. `ignored` names commits that the project lists as formatting. A line that
+    `defined` matches is followed through every change, to the commit that wrote the first such line."""
 
     def __init__(
         self,
@@ -113,12 +114,15 @@ class ChainWalk:
         message: Callable[[str], str],
         questions: GitQuestions,
         prefix: str = "",
+        *,
+        defined: re.Pattern[str] | None = None,
     ) -> None:
         self._top = top
         self._ignored = frozenset(ignored)
         self._message = message
         self._questions = questions
         self._prefix = prefix
+        self._defined = defined
         self._steps: dict[str, Counter[str]] = {}
         self._everywhere = lru_cache(maxsize=8)(self._blocks_of)
 
@@ -223,7 +227,7 @@ class ChainWalk:
         return {
             line: each
             for line, each in found.items()
-            if group.commit in self._ignored or nesting.is_kept(each.lines, line)
+            if group.commit in self._ignored or self._defined is not None or nesting.is_kept(each.lines, line)
         }
 
     def _before_block(
@@ -240,6 +244,8 @@ class ChainWalk:
             found |= passed(left, block, self._everywhere(parent, group.commit), group.path)
         if left := _without(lines, found):
             found |= moved_within(left, block, difference.blocks, texts.has_once)
+        if self._defined is not None and (rows := _matching(self._defined, block)):
+            found |= {line: LineBefore("rewrote it", rows) for line in _without(lines, found)}
         if block.old and group.commit in self._ignored:
             # The project says that the commit decided nothing: the lines at the same place go on.
             found |= by_place(_without(lines, found), block)
@@ -399,6 +405,11 @@ def _places(ends: Iterable[_End]) -> tuple[LinesAt, ...]:
     for each in ends:
         found.setdefault((each.commit, each.path), {})[each.line] = None
     return tuple(LinesAt(commit, path, tuple(lines)) for (commit, path), lines in found.items())
+
+
+def _matching(pattern: re.Pattern[str], block: ChangedBlock) -> tuple[int, ...]:
+    """The number of the first old line of a block that matches a pattern."""
+    return tuple(number for number, row in enumerate(block.old, block.old_first) if pattern.search(row))[:1]
 
 
 def _without(lines: Iterable[int], found: Before) -> list[int]:

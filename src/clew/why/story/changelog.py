@@ -24,8 +24,12 @@ _NO_TEXT = re.compile(r"\.(?:py|js|ts|tsx|jsx|go|java|rs|rb|sh|ya?ml|json|toml|l
 _ITEM = re.compile(r"^(\s*)(?:[-*+•]|\d+[.)])\s+")
 _VERSION = re.compile(r"^(?:#+\s*|\.\. _?)?(?:\[)?(?:version\s+|release\s+|v)?(\d+\.\d+[\w.]*)", re.IGNORECASE)
 _UNRELEASED = re.compile(r"^(?:#+\s*)?\[?(unreleased)\b", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+_MOST_WORDS = 9
+_FEWEST_WORDS = 3
+_MOST_ROWS = 4
+_MOST_FILES = 60
 _LONGEST = 400
-_TELLING = 50
 _MOST = 3
 _MOST_HITS = 40
 
@@ -87,14 +91,49 @@ def entries_added(changed: Sequence[FileDifference]) -> Iterator[ReleaseNote]:
                     yield ReleaseNote(each.path or "", block.new_first + place, text, "")
 
 
-def placed(entry: ReleaseNote, lines: Sequence[str]) -> ReleaseNote:
-    """An entry of a commit at its place in the file as it is now; unchanged where it is no longer there."""
-    for number, line in enumerate(lines, 1):
-        row = _ITEM.sub("", line).strip()[:_TELLING]
-        is_same = len(row) >= _TELLING // 2 and entry.text.startswith(row)
-        if is_same and (found := entry_at(lines, number, entry.path)) is not None:
+def placed(entry: ReleaseNote, paths: Sequence[str], read: Callable[[str], Sequence[str]]) -> ReleaseNote:
+    """An entry of a commit at its place in the changelogs as they are now, whatever they are called and in which markup
+    they are written; unchanged where it is no longer there."""
+    wanted = _words(entry.text)[:_MOST_WORDS]
+    if len(wanted) < _FEWEST_WORDS:
+        return entry
+    for path in sorted(paths, key=lambda each: each != entry.path):
+        lines = read(path)
+        number = _line_with(wanted, lines)
+        if number and (found := entry_at(lines, number, path)) is not None:
             return found
     return entry
+
+
+def changelogs(root: Path, *, seconds: float) -> list[str]:
+    """The changelogs of a project. Unavailable where git cannot tell."""
+    output = git.command(
+        root,
+        *("ls-files", "-z", "--"),
+        *(f":(glob,icase)**/{each}" for each in _PATTERNS),
+        *(f":(glob,icase)**/{each}/**" for each in _PATTERNS),
+        seconds=seconds,
+        patterns=True,
+    )
+    found = (display(os.fsdecode(name)) for name in output.split(b"\0") if name)
+    return [path for path in found if is_changelog(path)][:_MOST_FILES]
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _line_with(wanted: Sequence[str], lines: Sequence[str]) -> int:
+    """The number of the line in which a row of words begins; 0 where they are nowhere."""
+    for number, line in enumerate(lines, 1):
+        here = _words(line)
+        if wanted[0] not in here:
+            continue
+        following = [*here, *(word for other in lines[number : number + _MOST_ROWS] for word in _words(other))]
+        places = (place for place, word in enumerate(here) if word == wanted[0])
+        if any(following[place : place + len(wanted)] == wanted for place in places):
+            return number
+    return 0
 
 
 def entry_at(lines: Sequence[str], number: int, path: str) -> ReleaseNote | None:

@@ -33,6 +33,11 @@ _MOST_IGNORED = 500
 _MOST_SECONDS = 60
 _RULES = 4
 """Changes with the rules by which a commit decided nothing: chains that were kept before are walked again."""
+_DEFINES = (
+    r"\b(?:def|class|function\s*\*?|func|fn|const|let|var|type|struct|interface|enum|trait|static|mod)\s+(?:\([^)]*\)\s*)?{0}\b"
+    r"|^\s*(?:[\w$]+\.)*{0}\s*(?::[^=]+)?=[^=]|^\s*(?:[\w$]+\s+)*{0}\s*\("
+)
+"""A definition of a name: by a keyword, by an assignment, as a method."""
 MOST_LINES = 4_000
 """Longer files are not asked about line by line."""
 
@@ -119,6 +124,24 @@ class StoryTeller:
                 " at. Ask again in a moment."
             )
         return LineStory(chain, tuple(notes), _touched(blame.lines))
+
+    def begun(self, path: str, data: bytes, line: int, name: str, seconds: float) -> str | None:
+        """The commit that wrote the first definition of a name which stands in a line; None where git does not tell in
+        time."""
+        pattern = re.compile(_DEFINES.format(re.escape(name)))
+
+        def work() -> Chain | None:
+            blame = self._blamed(path, line, line, (), without_spaces=False)
+            top = git.toplevel(self._root)
+            if blame is None or top is None:
+                return None
+            questions = GitQuestions(_MOST_SECONDS, MOST_QUESTIONS)
+            prefix = git.prefix_of(self._root)
+            return ChainWalk(top, (), self._message, questions, prefix, defined=pattern).from_lines(blame.lines)
+
+        about = (self._head, path, content_hash(data), str(line), name, f"begun {_RULES}")
+        chain = asked_once(self._root, self._history, about, Chain, work, seconds, is_whole=_is_whole)
+        return next(iter(chain.decided), None) if chain is not None and not chain.not_followed else None
 
     def _blamed(
         self, path: str, first: int, last: int, ignored: Sequence[str], *, without_spaces: bool

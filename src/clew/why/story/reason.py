@@ -67,6 +67,11 @@ def says_nothing(subject: str) -> bool:
     return _EMPTY.match(subject.strip()) is not None
 
 
+def says_why(sentence: str) -> bool:
+    """True for a sentence with words of a reason."""
+    return _STRONG.search(sentence) is not None
+
+
 def reason_in(text: str, about: frozenset[str] = frozenset()) -> str:
     """The sentence that says why: one with words of a reason, rather one that is about these words; else one of a
     change; else the first. Of a list, as squashed commits leave it, only an item with words of a reason or about these.

@@ -14,7 +14,14 @@ from clew.formats.code.facts.model import CLASS
 from clew.formats.code.outline import decoded, outline_of
 from clew.text.hashing import content_hash
 from clew.why.story.chain import undone_by
-from clew.why.story.changelog import ReleaseNote, entries_added, entries_naming, is_changelog, placed
+from clew.why.story.changelog import (
+    ReleaseNote,
+    changelogs,
+    entries_added,
+    entries_naming,
+    is_changelog,
+    placed,
+)
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 from clew.workspace.git.difference import FileDifference, differences
@@ -95,7 +102,12 @@ def _entries(inquiry: "Inquiry", ties: CommitTies, numbers: Sequence[str]) -> tu
     # An entry of another release may name the number because it continued the work.
     named = sorted(named, key=lambda each: not (each.version and each.version in ties.release))
     seen = {each.text[:60] for each in named}
-    own = [placed(each, inquiry.lines_of(each.path)) for each in ties.entries if each.text[:60] not in seen]
+    own = [each for each in ties.entries if each.text[:60] not in seen]
+    if own:
+        no_paths: list[str] = []
+        paths = inquiry.questions.ask(lambda left: changelogs(inquiry.root, seconds=left), no_paths)
+        own = [placed(each, paths, inquiry.lines_of) for each in own[:_MOST_ENTRIES]]
+        own = [each for each in own if each.text not in [other.text for other in named]]
     named = [each for place, each in enumerate(named) if each.text not in [other.text for other in named[:place]]]
     return (*named[:1], *own, *named[1:])[:_MOST_ENTRIES]
 

@@ -25,6 +25,10 @@ NOT_COMMITTED = "0" * 40
 LONGEST_MESSAGE = 8_000
 _MOST_RENAMED = 400
 """Git compares at most so many new files with removed ones to find renames with changes."""
+_MOST_MERGES = 6
+"""Merges behind a commit that are looked at: the one that brought it in is among the first."""
+_UPDATES = re.compile(r"Merge (?:remote-tracking )?branch(?:es)? '(?:[\w-]+/)?(?:main|master|trunk|develop)'")
+"""Subjects of merges that brought a branch up to date."""
 _HEADER = re.compile(rb"([0-9a-f]{40,64}) (\d+) (\d+)(?: \d+)?")
 
 
@@ -270,20 +274,23 @@ def commits_between(
 
 
 def merge_of(root: Path, commit: str, *, seconds: float = QUESTION_SECONDS) -> str | None:
-    """The merge that brought a commit into the current branch; None if it was made on the branch itself. Unavailable
-    where git cannot tell."""
-    path = ("--first-parent", "--ancestry-path", "--reverse", f"{commit}..HEAD")
-    merges = command(root, "rev-list", *path, seconds=seconds).split()
-    if not merges:
-        return None
-    first = merges[0].decode()
-    parents = parents_of(root, first, seconds=seconds)
-    if len(parents) < 2:
-        return None
-    is_before = run(root, "merge-base", "--is-ancestor", commit, parents[0], seconds=seconds)
-    if is_before.code not in (0, 1):
-        raise Unavailable(f"git merge-base failed: {is_before.message}.", hint="Repair the repository first.")
-    return first if is_before.code == 1 else None
+    """The merge that brought a commit, on a branch of its own, into another branch; None if it was made where it is.
+    Unavailable where git cannot tell."""
+    words = ("log", "--ancestry-path", "--merges", "--reverse", "--format=%H %P %x00%s", f"{commit}..HEAD")
+    merges = command(root, *words, seconds=seconds).decode("utf-8", "replace").splitlines()
+    looked_at = 0
+    for row in merges:
+        ids, _, subject = row.partition("\0")
+        if looked_at == _MOST_MERGES or _UPDATES.match(subject):
+            continue
+        looked_at += 1
+        first = ids.split()[1]
+        is_before = run(root, "merge-base", "--is-ancestor", commit, first, seconds=seconds)
+        if is_before.code not in (0, 1):
+            raise Unavailable(f"git merge-base failed: {is_before.message}.", hint="Repair the repository first.")
+        if is_before.code == 1:
+            return ids.split()[0]
+    return None
 
 
 def contents_at(root: Path, places: Sequence[tuple[str, str]], *, seconds: float = WORK_SECONDS) -> list[bytes | None]:
