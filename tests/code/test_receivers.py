@@ -168,3 +168,27 @@ def test_a_call_of_an_overriding_method_is_no_use_of_the_overridden_one(tmp_path
     assert uses(tmp_path, files, "Bell.ring", "call") == ["bells.py:15"]
     assert uses(tmp_path, files, "Bell.ring", "override") == ["bells.py:14"]
     assert uses(tmp_path, files, "Loud.ring", "call") == ["tower.py:2"]
+
+
+# Verifies: REQ-d00741-G
+def test_an_attribute_that_a_class_below_assigns_is_the_one_that_is_declared_above(tmp_path: Path) -> None:
+    files = {
+        "bells.py": (
+            "class Bell:\n    tone: int\n\n    def ring(self):\n        return self.tone\n\n\n"
+            "class Small(Bell):\n    def __init__(self):\n        self.tone = 3\n\n    def toll(self):\n"
+            "        return self.tone\n\n\nclass Gong:\n    def __init__(self):\n        self.tone = 1\n"
+            "        print(self.tone)\n"
+        ),
+        "loose.py": (
+            "class Bell:\n    def __init__(self):\n        self.size = 1\n\n    def ring(self):\n"
+            "        return self.size\n\n\nclass Small(Bell):\n    def __init__(self):\n        self.size = 2\n        print(self.size)\n"
+        ),
+    }
+    reads = ["bells.py:5", "bells.py:13"]
+    assert uses(tmp_path, files, "bells.py::Bell.tone", "read") == reads
+    assert uses(tmp_path, files, "bells.py::Small.tone", "read") == reads
+    assert uses(tmp_path, files, "bells.py::Bell.tone", "override", "write") == ["bells.py:10"]
+    assert uses(tmp_path, files, "bells.py::Gong.tone", "read") == ["bells.py:19"]
+    # Where no class declares it, each class has its own.
+    assert uses(tmp_path, files, "loose.py::Bell.size", "read") == ["loose.py:6"]
+    assert uses(tmp_path, files, "loose.py::Small.size", "read") == ["loose.py:12"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from clew.derived.code_file import CodeFile
 from clew.formats.code.facts.expressions import UNKNOWN as NO_EXPRESSION
 from clew.formats.code.facts.expressions import Op
-from clew.formats.code.facts.model import CALLABLES, CLASS, MODULE, Form, SiteKind
+from clew.formats.code.facts.model import ATTRIBUTE, CALLABLES, CLASS, MODULE, Form, SiteKind
 from clew.graph.code.aliases import Aliases
 from clew.graph.code.binding.evaluate import Evaluator
 from clew.graph.code.binding.library import PREFIX
@@ -154,8 +154,10 @@ class RelatedMembers(Meanings):
     def _found_above(self, ref: Ref) -> frozenset[Ref]:
         source = self.known_source(ref.path)
         symbol = source.symbol(ref.symbol)
-        if source.rules is None or not source.rules.related or symbol.parent < 0:
+        if source.rules is None or symbol.parent < 0:
             return frozenset()
+        if not source.rules.related:
+            return self._declared_as(ref)
         if source.symbol(symbol.parent).kind != CLASS or symbol.name == source.rules.constructor:
             return frozenset()
         is_static = self.shape(ref).form & Form.STATIC
@@ -168,6 +170,20 @@ class RelatedMembers(Meanings):
                 if self.shape(other).form & Form.STATIC == is_static:
                     found.add(other)
         return frozenset(found)
+
+    def _declared_as(self, ref: Ref) -> frozenset[Ref]:
+        """The attribute with a declared type that assigning an attribute gives a value to: its own, or that of the
+        nearest class above that declares it."""
+        source = self.known_source(ref.path)
+        symbol = source.symbol(ref.symbol)
+        if symbol.kind != ATTRIBUTE or source.symbol(symbol.parent).kind != CLASS:
+            return frozenset()
+        for above in self.order(Ref(ref.path, symbol.parent))[0]:
+            other = self.known_source(above.of.path)
+            number = other.members(above.of.symbol).get(symbol.name)
+            if number is not None and other.symbol(number).kind == ATTRIBUTE and other.shape(number).type:
+                return frozenset((Ref(above.of.path, number),))
+        return frozenset()
 
 
 class MeaningsInTests(Meanings):

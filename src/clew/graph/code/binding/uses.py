@@ -234,7 +234,7 @@ class Binder(RelatedMembers):
             parent = Ref(other.path, other.parent)
             if not self.is_class(parent):
                 continue
-            if self.standing_for(ref):
+            if source.rules is not None and source.rules.related and self.standing_for(ref):
                 if self.are_related(target, ref):
                     for place in other.places:
                         yield Use(other.path, place.at, 0, SiteKind.OVERRIDE, EXACT, other.parent)
