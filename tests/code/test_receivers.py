@@ -180,8 +180,9 @@ def test_an_attribute_that_a_class_below_assigns_is_the_one_that_is_declared_abo
             "        print(self.tone)\n"
         ),
         "loose.py": (
-            "class Bell:\n    def __init__(self):\n        self.size = 1\n\n    def ring(self):\n"
-            "        return self.size\n\n\nclass Small(Bell):\n    def __init__(self):\n        self.size = 2\n        print(self.size)\n"
+            "class Bell:\n    def __init__(self):\n        self.size = 1\n\n"
+            "    def ring(self):\n        return self.size\n\n\n"
+            "class Small(Bell):\n    def __init__(self):\n        self.size = 2\n        print(self.size)\n"
         ),
     }
     reads = ["bells.py:5", "bells.py:13"]
