@@ -97,7 +97,9 @@ def _report(measured: Sequence[tuple[QuestionSet, list[Said]]], *, misses: bool)
     cells = [COLUMNS, *(_row(*each) for each in rows)]
     for row in cells:
         print("  ".join(cell.ljust(len(title)) for cell, title in zip(row, COLUMNS, strict=True)))
-    print(f"\n{LEGEND}\n\nFirst quotes by what was said of them: right of all, foreign ones included")
+    print(
+        f"\n{LEGEND}\n\nAnswers by their surest quote: right (right with the first quote) of all, foreign ones included"
+    )
     for name, said in halves:
         for asked in ("documents", "all"):
             print(f"{name}, {asked}: " + ", ".join(_class(said, asked, each) for each in CLASSES))
@@ -138,12 +140,19 @@ def _claims(said: Said) -> bool:
 
 
 def _class(said: Sequence[Said], asked: str, name: str) -> str:
-    first = [(each, each.quotes[0]) for each in said if each.asked == asked and each.quotes]
-    own = [(each, quote) for each, quote in first if quote.certainty == name]
-    right = sum(
-        each.question.is_answerable and each.question.is_answered_by(quote.text, quote.path) for each, quote in own
+    """Answers whose surest quote is of a class: those that hold the answer, and those whose first quote does."""
+    own = [each for each in said if each.asked == asked and each.quotes and _surest(each) == name]
+    right = sum(each.question.is_answerable and _found(each, twice=False) for each in own)
+    first = sum(
+        each.question.is_answerable and each.question.is_answered_by(each.quotes[0].text, each.quotes[0].path)
+        for each in own
     )
-    return f"{name} {right} of {len(own)}"
+    return f"{name} {right} ({first}) of {len(own)}"
+
+
+def _surest(said: Said) -> str:
+    there = {each.certainty for each in said.quotes if each.is_first_call}
+    return next((each for each in CLASSES if each in there), "unsure")
 
 
 def _share(values: Sequence[bool]) -> str:

@@ -231,6 +231,24 @@ def test_a_misspelt_word_is_corrected_and_the_result_says_so(typo: str, meant: i
 
 
 # Verifies: REQ-d00031-B
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("bills", "the process kills it"),
+        ("mail", "the main program may fail"),
+        ("nightly", "they are tightly bound"),
+        ("strangers", "it is stronger"),
+        ("redis", "redir the output"),
+        ("pager", "an eager reader of paper"),
+        ("banana", "banan"),
+    ],
+)
+def test_a_common_word_and_a_short_name_are_no_slips_of_other_words(word: str, text: str) -> None:
+    result = search(index_of({1: text}), word)
+    assert (result.hits, result.corrections) == ((), ())
+
+
+# Verifies: REQ-d00031-B
 def test_two_edits_are_corrected_in_a_long_word_only() -> None:
     index = index_of({1: "requirements engineering", 2: "a store"})
     assert found(index, "requiremants enginering") == [1]

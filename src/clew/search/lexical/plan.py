@@ -1,18 +1,20 @@
 """From the clauses of a query to the terms that are searched for: weighted items, and expressions.
 
-A word that occurs nowhere is replaced by words of the index one edit away, or two for a long word. An edit is a letter
-added, left out, replaced, or swapped with its neighbour. Words one edit away are generated and looked up, which costs
-the same for any size of vocabulary; for two edits, the words that begin alike are compared.
+A word that occurs nowhere and looks misspelt is replaced by words of the index one edit away, or two for a long word.
+An edit is a letter added, left out, replaced, or swapped with its neighbour. Words one edit away are generated and
+looked up, which costs the same for any size of vocabulary; for two edits, the words that begin alike are compared.
 """
 
 import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from clew.errors import ConfigError
 from clew.search.lexical.expression import Beginning, Expression, either, phrase
 from clew.search.lexical.query import Clause, ClauseKind, LexicalQuery, Sign, content_words
 from clew.store.sql.conditions import Condition
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from clew.search.reading import IndexReader
 
 MIN_CHARACTERS = 4
+SURE_CHARACTERS = 6
+"""In a shorter word, another letter is as likely another word."""
 TWO_EDITS_FROM = 8
 MAX_REPLACEMENTS = 3
 
@@ -38,13 +42,36 @@ class Replacement(msgspec.Struct, frozen=True):
 
 
 def replacements(reading: "IndexReader", word: str) -> tuple[Replacement, ...]:
-    """The likeliest corrections of `word`, best first; none for short words and for words with a digit."""
-    if len(word) < MIN_CHARACTERS or not word.isalpha():
+    """The likeliest corrections of `word`, best first; none for a word that does not look misspelt."""
+    if not looks_misspelt(word):
         return ()
     found = _near(reading, word, one_edit_away(word)) if word.isascii() else []
     if not found:
         found = _alike(reading, word, 2 if len(word) >= TWO_EDITS_FROM else 1)
+    if len(word) < SURE_CHARACTERS:
+        found = [each for each in found if _is_slip(word, each.word)]
     return tuple(found[:MAX_REPLACEMENTS])
+
+
+def looks_misspelt(word: str) -> bool:
+    """False for short words, words with a digit, and words in common use: *bills* is no slip of *kills*."""
+    return len(word) >= MIN_CHARACTERS and word.isalpha() and word not in _common_words()
+
+
+@cache
+def _common_words() -> frozenset[str]:
+    """The words that the encoder's vocabulary has whole; none where its file is missing."""
+    from clew.search.embed.minilm import vocabulary
+
+    try:
+        return frozenset(vocabulary())
+    except ConfigError:
+        return frozenset()
+
+
+def _is_slip(word: str, meant: str) -> bool:
+    """True if a short word lacks a letter of another, or has two of its letters swapped: *redis* is no *redir*."""
+    return len(meant) > len(word) or (len(meant) == len(word) and sorted(meant) == sorted(word))
 
 
 def one_edit_away(word: str) -> set[str]:

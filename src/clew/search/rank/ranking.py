@@ -226,7 +226,8 @@ def _weighted(recipe: Recipe, signal: Signal, share: float, more: int) -> Recipe
 
 
 def _read_as(correction: Correction) -> str:
-    return f"No match for '{correction.word}'; searched for {' and '.join(correction.replacements)} as well."
+    meant = " or ".join(f"'{each}'" for each in correction.replacements)
+    return f"Did you mean {meant}? '{correction.word}' stands nowhere, so that was searched for as well."
 
 
 TITLES_DECIDED = "mention the title of another text."
