@@ -284,10 +284,12 @@ class MemoryView:
         scores: Sequence[float] = (),
         path: Sequence[str] = (),
         injected: bool | None = None,
+        compacted: bool = False,
         reason: str = "",
     ) -> None:
         """Note which memories a call showed, with their similarities: that is their use, and they are not injected
-        twice in a session. `path` is along which links somebody walked."""
+        twice in a session. `path` is along which links somebody walked; `compacted` says that the client dropped what
+        its session had been shown."""
         exchange = {
             "at": self.changes.now(),
             "tool": tool,
@@ -298,6 +300,7 @@ class MemoryView:
             "shown": list(shown),
             **({"scores": [round(score, 4) for score in scores]} if scores else {}),
             **({"path": list(path)} if path else {}),
+            **({"compacted": True} if compacted else {}),
             "injected": injected,
             "reason": reason,
         }

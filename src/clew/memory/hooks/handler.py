@@ -164,6 +164,8 @@ class HookHandler:
         try:
             event = event_of(data)
             view = self._view(event)
+            if event.kind == COMPACT:
+                view.note_exchange("hook", "", (), compacted=True, reason="the client compacted its context")
             if event.shown:
                 self._note(event, event.shown)
             Capture(view, self._folder(event)).handle(event)

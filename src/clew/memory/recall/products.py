@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from clew.errors import InvalidArgument
 from clew.memory.model import LONGEST_QUERY, Link, MemoryKind, MemoryLinkKind
-from clew.memory.recall.injection import inject
+from clew.memory.recall.injection import fits, inject
 from clew.memory.recall.ranking import Branches, RecalledMemory, hit_of
 from clew.memory.recall.requests import InjectionRequest, MemoryQuery
 from clew.memory.scope import MemoryFilters
@@ -86,14 +86,26 @@ def search_graph(view: "MemoryView", asked: MemoryQuery, call: "Call") -> Search
         check=call.check,
     )
     view.note_question(query, ranked)
-    ranked = view.modulated(call, query, ranked)
+    ranked, absent = _fitting(query, view.modulated(call, query, ranked))
     branches = Branches(view.library)
     hits = tuple(hit_of(each, branches, with_content=asked.include_content) for each in ranked)
     for number, hit in enumerate(hits, start=1):
         call.progress(number, len(hits), f"{hit.citation_tag} {hit.title}")
     view.note_exchange("search_graph", query, [hit.node_id for hit in hits], scores=[hit.similarity for hit in hits])
     _note_coverage(view, ranked)
-    return SearchAnswer(results=hits, count=len(hits), notes=notes)
+    return SearchAnswer(results=hits, count=len(hits), notes=(*absent, *notes))
+
+
+def _fitting(query: str, ranked: "list[RecalledMemory]") -> "tuple[list[RecalledMemory], tuple[str, ...]]":
+    """The results, without those that have nothing to do with the question; none and a note where nothing fits."""
+    related = [each for each in ranked if each.similarity > 0 or each.found.unit is None]
+    if not related:
+        return [], ("Nothing fits: no memory shares a word or a meaning with the question.",) if ranked else ()
+    if any(fits(each, query) for each in related):
+        return related, ()
+    best = max(related, key=lambda each: each.similarity)
+    note = f"Nothing fits: the nearest memory, {best.memory.tag} “{best.memory.title}”, is {best.similarity:.2f} alike."
+    return [], (note,)
 
 
 def _checked(given: Mapping[str, Any] | None) -> SearchFilters:
@@ -146,9 +158,9 @@ def inject_context(view: "MemoryView", asked: InjectionRequest, check: Callable[
         query,
         now,
         max_tokens=min(asked.max_tokens, _BUDGETS[asked.verbosity_level]),
-        seen=view.injected(),
+        seen=() if asked.again else view.injected(),
         mode="raw" if asked.verbosity_level == 2 and mode == "auto" else mode,
-        gated=asked.is_gated,
+        asked=asked.strictness,
         about=asked.about_,
         check=check,
     )
@@ -172,7 +184,7 @@ def inject_context(view: "MemoryView", asked: InjectionRequest, check: Callable[
         utl_metrics={"entropy": pulse.entropy, "coherence": pulse.coherence, "learning_score": pulse.learning_score},
         bundled_metadata=_bundled(view, shown, asked.include_metadata),
         tool_gating_warning=tense if pulse.entropy > _TENSE else None,
-        notes=block.notes,
+        notes=(*block.unsure, *block.notes),
     )
 
 

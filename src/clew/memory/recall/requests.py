@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from clew.memory.arguments import About, AnyKindName, Query, TopK
-from clew.memory.recall.injection import Mode
+from clew.memory.recall.injection import Mode, Strictness
 from clew.operation.declare import Option
 
 CitedPlace = Annotated[
@@ -44,10 +44,13 @@ class InjectionRequest(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
     verbosity_level: Annotated[Literal[0, 1, 2], Meta(description="0 short, 2 long")] = 1
 
+    again: Annotated[bool, Meta(description="Also what this session was shown")] = False
+
     @property
-    def is_gated(self) -> bool:
-        """True if only memories that cover the query are injected."""
-        return self.priority in ("low", "normal")
+    def strictness(self) -> Strictness:
+        """How well a memory has to fit the query. Who calls the tool asks, and is answered; `low` is as strict as the
+        prompt of a hook, which nobody asked with."""
+        return {"low": "covering", "normal": "fitting"}.get(self.priority, "any")  # type: ignore[return-value]
 
 
 class ListQuery(msgspec.Struct, frozen=True, kw_only=True):

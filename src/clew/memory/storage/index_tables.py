@@ -171,6 +171,9 @@ def _apply_exchange(connection: SqliteConnection, event: Event) -> None:
             (exchange["at"], event.seq, memory),
         )
     if exchange.get("session"):
+        if exchange.get("compacted"):
+            # What the client no longer has in its context may be injected again.
+            connection.execute("UPDATE shown SET injected = 0 WHERE session = ?", (exchange["session"],))
         injected = bool(exchange.get("injected"))
         rows = [(exchange["session"], memory, event.seq, injected) for memory in exchange["shown"]]
         connection.executemany(

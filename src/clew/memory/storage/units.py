@@ -13,6 +13,7 @@ from clew.errors import StoreCorrupt, StoreError, StoreUnreachable
 from clew.memory.model import LONGEST_QUERY, MEMORIES, Memory, MemoryKind
 from clew.memory.scope import PERSON, Viewer
 from clew.memory.storage.home import Home
+from clew.memory.storage.vectors_in_step import VectorsInStep
 from clew.search.units import Filters, Scope, Unit
 from clew.store.interface import Damaged, Record
 
@@ -68,6 +69,7 @@ class MemoryUnits:
         self._context = context
         self._home = home
         self._lock = threading.Lock()
+        self._vectors = VectorsInStep(context)
 
     def engine(self) -> "SearchEngine | None":
         """The search engine, with every memory in it; None if there is none. Answers name the damaged memories."""
@@ -102,6 +104,7 @@ class MemoryUnits:
                 index.set_mark(name, seq)
             self._take_out_purged(engine, name)
         if written:
+            self._vectors.written()
             self._context.parts.make_vectors()
         return engine
 
@@ -224,12 +227,13 @@ class MemoryUnits:
             filters=Filters(tags=tags),
             recipe=recipe,
         )
+        behind = self._answered(engine, self._vectors.catch_up) or ()
         found = self._answered(engine, lambda engine: _ranked_by(engine, question, check))
         if found is None and words is not None:
             # Who looks for what is like a text does so for many of them, and has no time to look through all.
             return [], (_NOT_RANKED,)
         units, notes = found or (self._by_words(question, check), (_WITHOUT_INDEX,))
-        return [RankedMemory(unit.id.removeprefix(_PREFIX), unit) for unit in units], notes
+        return [RankedMemory(unit.id.removeprefix(_PREFIX), unit) for unit in units], (*notes, *behind)
 
     def _answered(self, engine: "SearchEngine | None", ask: "Callable[[SearchEngine], T]") -> "T | None":
         """The answer of the engine; None if there is no engine, or it is in a database that does not answer."""
