@@ -67,7 +67,7 @@ def fault(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 def damaged(path: Path, cause: str) -> StoreCorrupt:
-    command = shlex.join([sys.executable, "-m", "clew.store.sqlite.rescue", str(path)])
+    command = shlex.join([sys.executable, "-P", "-m", "clew.store.sqlite.rescue", str(path)])
     return StoreCorrupt(
         f"The store {path} is damaged: {cause}.",
         hint=(

@@ -1,4 +1,4 @@
-"""Rescuing the readable part of a damaged store: `python -m clew.store.sqlite.rescue DAMAGED [NEW]`.
+"""Rescuing the readable part of a damaged store: `python -P -m clew.store.sqlite.rescue DAMAGED [NEW]`.
 
 Without NEW, the new store takes the place of the damaged one, which is kept beside it. The damaged file is only read.
 What a record holds is there twice, in the record and in the last of its events, so it is lost only where both are.
@@ -216,5 +216,5 @@ def _main(damaged: str, *target: str) -> int:
 
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
-        sys.exit("usage: python -m clew.store.sqlite.rescue DAMAGED [NEW]")
+        sys.exit("usage: python -P -m clew.store.sqlite.rescue DAMAGED [NEW]")
     sys.exit(_main(*sys.argv[1:]))

@@ -59,7 +59,8 @@ def _progress(state: "IndexState", job: "Job") -> str:
 
 def start_indexing(root: Path) -> "subprocess.Popen[bytes]":
     """Start `clew index` for a project and do not wait for it."""
-    command = [sys.executable, "-m", "clew", "index", str(root)]
+    # A module of the current folder, which may be a clone, is none of Clew's.
+    command = [sys.executable, "-P", "-m", "clew", "index", str(root)]
     nice = shutil.which("nice")
     return subprocess.Popen(
         [nice, "-n", "10", *command] if nice else command,
