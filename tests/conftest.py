@@ -1,5 +1,6 @@
 """What tests of the whole product share: a copy of the demo, and a small project written for the occasion."""
 
+import gc
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -25,6 +26,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("steady")
+
+# Ten thousand tests are some millions of objects, through which Python would look again and again.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
+    gc.enable()
+
 
 DEMO = Path(__file__).parent.parent / "examples" / "demo"
 
