@@ -32,6 +32,41 @@ def test_folders_of_tests_are_those_of_the_settings_as_they_are_now(tmp_path: Pa
 
 
 # Verifies: REQ-d00742-F
-def test_files_that_are_not_read_for_uses_say_so(tmp_path: Path) -> None:
-    with opened(tmp_path, {"b.rb": "class Bell\n  def toll\n  end\nend\nBell.new.toll\n"}) as project:
-        assert "Uses in files of this language are not read." in answer(project, "toll")["notes"]
+def test_other_languages_have_uses_by_name(tmp_path: Path) -> None:
+    files = {
+        "bell.rb": "class Bell\n  def toll_slowly\n  end\n\n  def ring\n  end\nend\n",
+        "gong.rb": "class Gong\n  def ring\n  end\nend\n",
+        "tower.rb": (
+            "# toll_slowly\nclass Tower\n  def go(bell)\n    bell.toll_slowly\n    bell.ring\n"
+            '    puts "toll_slowly"\n  end\nend\n'
+        ),
+        "tower.py": "def go(bell):\n    bell.toll_slowly()\n",
+    }
+    with opened(tmp_path, files) as project:
+        found = answer(project, "toll_slowly")
+        assert [(use["path"], use["line"], use["basis"], use["inside"]) for use in found["uses"]] == [
+            ("tower.rb", 4, "name", "Tower.go")
+        ]
+        assert "Uses in files of this language are known by their names only." in found["notes"]
+        ring = answer(project, "bell.rb::Bell.ring")
+        assert (ring["uses"], ring["one_of"]) == ([], 1)
+
+
+# Verifies: REQ-d00742-F
+def test_what_a_header_declares_is_defined_once(tmp_path: Path) -> None:
+    files = {
+        "bell.h": "int toll_slowly(int times);\n",
+        "bell.c": '#include "bell.h"\nint toll_slowly(int times) {\n    return times;\n}\n',
+        "main.c": '#include "bell.h"\nint main(void) {\n    return toll_slowly(3);\n}\n',
+    }
+    with opened(tmp_path, files) as project:
+        found = answer(project, "bell.c::toll_slowly", kind=["call"])
+        assert [(use["path"], use["line"], use["inside"]) for use in found["uses"]] == [("main.c", 3, "main")]
+
+
+# Verifies: REQ-d00740-D
+def test_words_are_read_in_time_that_is_linear_in_a_file(tmp_path: Path) -> None:
+    lines = "".join(f"int a{number}(void) {{ return b{number}(); }} " for number in range(9_000))
+    nested = "".join(f"namespace n{number} {{\n" for number in range(3_000)) + "}\n" * 3_000
+    with opened(tmp_path, {"one.c": lines, "deep.cpp": nested + "int z(void) { return a8(); }\n"}) as project:
+        assert answer(project, "one.c::a8")["total"] == 1

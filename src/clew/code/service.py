@@ -12,6 +12,7 @@ from clew.derived.code_file import FiledSymbol
 from clew.errors import ClewError, NotFound
 from clew.formats.code.facts.model import MODULE, NOT_INSTALLED
 from clew.formats.code.test_files import TestFiles, configured
+from clew.formats.code.words import BY_NAMES
 from clew.graph.code.binding.types import Ref
 from clew.graph.code.binding.uses import Binder, Use, Uses
 from clew.graph.code.keeper import CodeKeeper
@@ -209,6 +210,8 @@ class CodeService:
             flaw = record.facts.flaw
             why = f"{symbol.path} cannot be read ({flaw})" if flaw else "uses in files of this language are not read"
             notes.append(f"{why[0].upper()}{why[1:]}.")
+        elif record is not None and record.facts.rules.startswith(BY_NAMES):
+            notes.append("Uses in files of this language are known by their names only.")
         return notes
 
     def _said_unread(self, symbol: FiledSymbol, paths: Sequence[str]) -> str:

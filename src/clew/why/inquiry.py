@@ -13,6 +13,7 @@ from clew.derived.history import Commit, CommitHistory
 from clew.derived.history_reader import DEADLINE_SECONDS, HistoryProgress
 from clew.errors import StoreCorrupt
 from clew.formats.code.outline import Symbol, holds_code
+from clew.formats.code.words import BY_NAMES
 from clew.graph.code.region import CodeRegion
 from clew.graph.model import Node, NodeKind
 from clew.text.display import one_line
@@ -127,7 +128,7 @@ class Inquiry:
     def has_rules(self, path: str) -> bool:
         """True if names in a file are bound by the rules of its language."""
         record = self.project.code.file.record(path)
-        return record is not None and bool(record.facts.rules)
+        return record is not None and bool(record.facts.rules) and not record.facts.rules.startswith(BY_NAMES)
 
     @cached_property
     def text(self) -> TargetText | None:

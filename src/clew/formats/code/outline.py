@@ -18,7 +18,7 @@ from clew.formats.code.trees.grammars import ParsingEnded
 
 __all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "holds_code", "outline_of", "reading_of"]
 
-OUTLINE_VERSION = 16
+OUTLINE_VERSION = 17
 _PYTHON = (".py", ".pyi")
 TREES = frozenset({"go", "java", "rust"})
 """Families of languages that are read by a grammar of the same name."""
@@ -69,7 +69,17 @@ def reading_of(text: str, path: str) -> Reading:
 
         return read_package(text)
     name = _grammar_of(path, family)
-    return Reading(_scanned(text, path, family), Facts()) if not name else _of_tree(text, path, name, family)
+    return _of_words(text, path, family) if not name else _of_tree(text, path, name, family)
+
+
+def _of_words(text: str, path: str, family: Family | None) -> Reading:
+    """The record of a file whose language has no reader: its definitions, and the words in its code."""
+    outline = _scanned(text, path, family)
+    if family is None or not family.blocks:
+        return Reading(outline, Facts())
+    from clew.formats.code.words import names_in
+
+    return Reading(outline, names_in(masked(text, tokens(text, family)), outline.symbols, family.name))
 
 
 def _grammar_of(path: str, family: Family | None) -> str:

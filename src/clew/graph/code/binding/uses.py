@@ -8,6 +8,7 @@ from clew.derived.code_file import CodeFile
 from clew.formats.code.facts.expressions import Op
 from clew.formats.code.facts.model import ANY_NAME, CLASS, MODULE, SCOPES, SiteKind, Symbol
 from clew.formats.code.languages import Family, family_for
+from clew.formats.code.words import BY_NAMES
 from clew.graph.code.aliases import Aliases
 from clew.graph.code.binding.indexed import IndexedSites
 from clew.graph.code.binding.meaning import MeaningsInTests, RelatedMembers
@@ -205,12 +206,13 @@ class Binder(RelatedMembers):
     def _by_name(self, target: Ref, name: str, loose: Iterable[Use]) -> tuple[tuple[Use, ...], tuple[Use, ...]]:
         """Sites that the name alone may bind: where it is the only definition that fits, and where it is one of
         several."""
-        if self.owner_of(target) is None or name in common_names():
+        rules = self.known_source(target.path).facts.rules
+        by_names = rules.startswith(BY_NAMES)
+        if name in common_names() or (self.owner_of(target) is None and not by_names):
             return (), ()
         # Whatever the receiver is, it is given the attribute by being written to.
         loose = [use for use in loose if use.kind != SiteKind.WRITE]
         # A name of another language is another name.
-        rules = self.known_source(target.path).facts.rules
         named = [each for each in self.file.with_last_name(name) if not each.is_test]
         others = [each for each in named if self.known_source(each.path).facts.rules == rules]
         if len(others) == 1:
