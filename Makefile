@@ -37,6 +37,9 @@ test: lint types ## lint, types, all tests, and Clew on Clew
 lint: $(STAMP)
 	@$(RUN) ruff check .
 	@$(RUN) ruff format --check .
+	@# What only one system has needs its other branch. With a cache of its own, a system is checked anew only where files changed.
+	@$(RUN) mypy --platform darwin --cache-dir .mypy_cache/darwin
+	@$(RUN) mypy --platform win32 --cache-dir .mypy_cache/win32
 
 check-operation: $(STAMP) ## say everything that an operation still lacks: module, description, heading, listing, page, snapshot, test
 	@$(RUN) tests.operation.missing

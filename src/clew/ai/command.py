@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -84,7 +85,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     """Stop a program that still runs, with all processes that it started in its own session."""
     if process.poll() is not None:
         return
-    if os.name == "posix":
+    if sys.platform != "win32":
         os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()

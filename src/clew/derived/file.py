@@ -8,6 +8,7 @@ half.
 import logging
 import os
 import sqlite3
+import sys
 import threading
 import time
 import zlib
@@ -388,7 +389,7 @@ class DerivedFile:
             make_folder_in(self.path.parent)
             descriptor = below.open_file(self.path, os.O_CREAT | os.O_RDWR)
             try:
-                if os.name != "nt" and os.fstat(descriptor).st_mode & 0o077:
+                if sys.platform != "win32" and os.fstat(descriptor).st_mode & 0o077:
                     os.fchmod(descriptor, 0o600)
             finally:
                 os.close(descriptor)

@@ -5,6 +5,7 @@ standard library and nothing else.
 """
 
 import os
+import sys
 
 from clew.workspace.root import CONFIGURED, marked
 
@@ -45,7 +46,7 @@ def sockets(root: str) -> "Iterator[str]":
 
 def _runtime_socket(root: str) -> str | None:
     """An address in a folder that only this user can enter."""
-    if not hasattr(os, "getuid"):
+    if sys.platform == "win32":
         return None
     import hashlib
 
@@ -53,11 +54,18 @@ def _runtime_socket(root: str) -> str | None:
     return os.path.join(runtime_folder(), f"{name}.sock")
 
 
+def _user() -> int:
+    """The number of this user; -1, which no file belongs to, on Windows, where there are no such sockets."""
+    if sys.platform == "win32":
+        return -1
+    return os.getuid()
+
+
 def runtime_folder() -> str:
     own = os.environ.get("XDG_RUNTIME_DIR", "")
     if own and os.path.isabs(own) and is_ours(own):
         return os.path.join(own, "clew")
-    return os.path.join(os.environ.get("TMPDIR") or "/tmp", f"clew-{os.getuid()}")  # noqa: S108 - checked by is_ours
+    return os.path.join(os.environ.get("TMPDIR") or "/tmp", f"clew-{_user()}")  # noqa: S108 - checked by is_ours
 
 
 def is_ours(folder: str) -> bool:
@@ -66,7 +74,7 @@ def is_ours(folder: str) -> bool:
         state = os.lstat(folder)
     except OSError:
         return False
-    return state.st_mode & 0o170000 == _FOLDER and state.st_uid == os.getuid() and not state.st_mode & 0o022
+    return state.st_mode & 0o170000 == _FOLDER and state.st_uid == _user() and not state.st_mode & 0o022
 
 
 def is_our_socket(path: str) -> bool:
@@ -77,7 +85,7 @@ def is_our_socket(path: str) -> bool:
     except OSError:
         return False
     is_socket = folder.st_mode & 0o170000 == _FOLDER and place.st_mode & 0o170000 == _SOCKET
-    return is_socket and place.st_uid == os.getuid()
+    return is_socket and place.st_uid == _user()
 
 
 def peer_is_us(connection: object) -> bool:
@@ -88,7 +96,7 @@ def peer_is_us(connection: object) -> bool:
     assert isinstance(connection, socket.socket)  # noqa: S101 - for the type checker; nothing else is passed
     if hasattr(socket, "SO_PEERCRED"):
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        return bool(struct.unpack("3i", credentials)[1] == os.getuid())
+        return bool(struct.unpack("3i", credentials)[1] == _user())
     # LOCAL_PEERCRED of macOS and the BSDs: a version, then the user.
     credentials = connection.getsockopt(0, 1, 128)
-    return bool(struct.unpack_from("=II", credentials)[1] == os.getuid())
+    return bool(struct.unpack_from("=II", credentials)[1] == _user())

@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import socket
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -166,7 +167,9 @@ class Listener:
             Path(path).unlink()
 
     def _bound(self) -> socket.socket | None:
-        """A socket at the first address at which one can be created."""
+        """A socket at the first address at which one can be created; none on Windows, which has no addresses."""
+        if sys.platform == "win32":
+            return None
         for path in address.sockets(str(self._root)):
             place = Path(path)
             listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

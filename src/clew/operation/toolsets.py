@@ -65,7 +65,7 @@ PROFILES = {
         Profile("req-safety", "req", (Toolset.REGISTER,), whole=True),
         Profile("spox", "spox", (Toolset.SPECS,)),
         Profile("wekadocs", "wekadocs", (Toolset.KB, Toolset.GRAPH), "wekadocs", heartbeat=True, outlined=True),
-        Profile("context-graph", "context-graph", (Toolset.MEMORY, Toolset.COGNITION)),
+        Profile("context-graph", "context-graph", (Toolset.MEMORY, Toolset.COGNITION), heartbeat=True),
     )
 }
 

@@ -6,6 +6,7 @@ remembered about the files, ids and symbols that the event names. Whatever goes 
 """
 
 import os
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _end_in_time() -> None:
     for name in ("SIGALRM", "SIGTERM", "SIGINT", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), end)
-    if hasattr(signal, "setitimer"):
+    if sys.platform != "win32":
         signal.setitimer(signal.ITIMER_REAL, seconds())
     else:
         import threading

@@ -7,6 +7,7 @@ PostgreSQL itself would send them.
 
 import hashlib
 import select
+import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -176,7 +177,7 @@ def _encoded(value: str | bytes) -> bytes:
 def _waiter(socket: int, *, sends: bool = False) -> Callable[..., object]:
     """A function that waits until there is something to read, or until more can be sent as well, for at most the given
     milliseconds. Its answer counts as false if there is nothing."""
-    if hasattr(select, "poll"):
+    if sys.platform != "win32" and hasattr(select, "poll"):
         polled = select.poll()
         polled.register(socket, select.POLLIN | select.POLLOUT if sends else select.POLLIN)
         return polled.poll

@@ -150,23 +150,23 @@ def alone(store: Path) -> Iterator[bool]:
     """Lock the store for the block, so that no other process opens it; yields False if one has it open."""
     if sys.platform == "win32":
         yield False
-        return
-    try:
-        file = index_of(store).open("r+b")
-    except FileNotFoundError:
-        yield True
-        return
-    except OSError:
-        yield False
-        return
-    with file:
+    else:
         try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _PRESENCE_BYTE)
+            file = index_of(store).open("r+b")
+        except FileNotFoundError:
+            yield True
+            return
         except OSError:
             yield False
             return
-        try:
-            yield True
-        finally:
-            with suppress(OSError):
-                fcntl.lockf(file, fcntl.LOCK_UN, 1, _PRESENCE_BYTE)
+        with file:
+            try:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _PRESENCE_BYTE)
+            except OSError:
+                yield False
+                return
+            try:
+                yield True
+            finally:
+                with suppress(OSError):
+                    fcntl.lockf(file, fcntl.LOCK_UN, 1, _PRESENCE_BYTE)

@@ -184,20 +184,20 @@ def _on_a_terminal() -> bool:
 @contextmanager
 def _single_keys() -> Iterator[None]:
     """Read keys of a terminal when they are pressed, without Enter; Ctrl-C is a key too, so that it does not interrupt
-    a decision. Keys that were typed ahead are kept."""
-    if not _on_a_terminal():
+    a decision. Keys that were typed ahead are kept. On Windows each key needs Enter."""
+    if sys.platform == "win32" or not _on_a_terminal():
         yield
-        return
-    import termios
+    else:
+        import termios
 
-    before = termios.tcgetattr(sys.stdin)
-    single = list(before)
-    single[3] &= ~(termios.ECHO | termios.ICANON | termios.ISIG)
-    termios.tcsetattr(sys.stdin, termios.TCSADRAIN, single)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+        before = termios.tcgetattr(sys.stdin)
+        single = list(before)
+        single[3] &= ~(termios.ECHO | termios.ICANON | termios.ISIG)
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, single)
+        try:
+            yield
+        finally:
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 def key_of(read: Callable[[], str]) -> str:
