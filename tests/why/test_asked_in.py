@@ -360,6 +360,20 @@ def test_a_squash_leads_to_the_session_of_the_pull_request_where_the_clone_holds
     assert "4 of 11 lines belong" in said(servers, repo, "lock.py")
 
 
+# Verifies: REQ-d00795-F
+def test_what_a_squash_lost_is_said(repo: Repository, servers: Servers) -> None:
+    other = repo.commit("Add a door", {"door.py": "DOOR = 1\n"})
+    note(repo, other, git_ai_note("door.py\n  s_1::t_1 1-1\n", sessions={"s_1": SESSION}))
+    squash = repo.commit("A lock (#81)", {"lock.py": CODE})
+    text = said(servers, repo, "lock.py:2")
+    assert f"{squash[:12]} stands for pull request #81, whose commits are not in this clone" in text
+    assert "git fetch origin refs/pull/81/head" in text
+    repo.git("update-ref", "refs/pull/81/head", other)
+    repo.commit("Go on", {"other.py": "X = 1\n"})
+    assert "Not in the commits that were squashed, as it stands here: 2 lines." in said(servers, repo, "lock.py:1-2")
+    assert "stands for" not in said(servers, repo, "door.py:1")
+
+
 # Verifies: REQ-d00795-A
 def test_a_project_in_a_folder_of_its_repository_finds_its_lines(repo: Repository, servers: Servers) -> None:
     commit = repo.commit("Add a lock", {"sub/lock.py": CODE, "sub/clew.toml": ""})

@@ -52,14 +52,16 @@ class Inquiry:
         *,
         is_text: bool = False,
         target: Target | None = None,
-        seconds: float = DEADLINE_SECONDS,
+        seconds: float | None = None,
     ) -> None:
-        """`target` is what the question is about, where that is known."""
+        """`target` is what the question is about, where that is known; `seconds` is the time for all of it, where the
+        usual one is too long."""
         self.call = call
         self.project = call.project
         self.root = call.project.config.root
-        self._until = time.monotonic() + seconds
-        self.questions = GitQuestions(max(seconds, LAST_SECONDS))
+        usual = DEADLINE_SECONDS if seconds is None else seconds
+        self._until = time.monotonic() + usual
+        self.questions = GitQuestions(max(usual, LAST_SECONDS) if seconds is None else seconds)
         """Questions to git about the target: without its commits there is no answer, so these may take longer."""
         self.ties: dict[str, CommitTies] = {}
         """Facts that belong to commits, which several sections tell."""

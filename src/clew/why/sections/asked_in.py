@@ -48,7 +48,9 @@ def asked_in(inquiry: Inquiry, origins: LineOrigins, records: SessionRecords) ->
         facts[0] = Fact(f"{facts[0].text}{_since(later, commits)}", facts[0].basis, facts[0].place)
     else:
         facts += _facts(inquiry, later, commits, total, since="since then " if deciding else "")
-    note = " ".join(filter(None, (_note(found, origins.touched), _hint(inquiry, [*first, *later]))))
+    # Where a repository holds no records, a squash lost none.
+    lost = records.lost if records.kinds else ()
+    note = " ".join(filter(None, (_note(found, origins.touched), *lost, _hint(inquiry, [*first, *later]))))
     return section("asked_in", facts, absent=_absent(records), note=note, most=_MOST_FACTS)
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 import msgspec
 
 from clew.derived.history import Commit, FileTouch
-from clew.errors import StoreError
+from clew.errors import ClewError
 from clew.formats.code.facts.model import CLASS
 from clew.text.display import counted, one_line
 from clew.why.answer import EvidenceSection, Fact, section
@@ -21,12 +21,16 @@ from clew.why.story.reason import body_of, reason_in, says_nothing, says_why, wh
 from clew.why.story.ties import CommitTies, attempts_before, ties_of
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
+from clew.workspace.keeping import start_thread
 
 _BOT = re.compile(
     r"\[bot\]|(?:^|[-_. +@])bots?(?:$|[-_. +@])|dependabot|renovate|greenkeeper|github-actions|pre-commit-ci|mergify"
     r"|snyk-bot|semantic-release|allcontributors|weblate|imgbot|bors\b",
     re.IGNORECASE,
 )
+_CHAIN_SECONDS = 1.0
+"""Longest time that an answer waits for the chain behind the commits that touched the lines last, where none is left:
+without the chain, it says that it may go back further."""
 _MOST_COMMITS = 5
 _MOST_FACTS = 12
 _MOST_TOUCHES = 500
@@ -90,11 +94,18 @@ def made(inquiry: Inquiry) -> LineOrigins:
 
 
 def begin_story(inquiry: Inquiry) -> None:
-    """Have git asked about the lines while the history and the source files are read."""
+    """Have git asked about the lines, and the chain behind them followed, while the history and the source files are
+    read."""
     head = git.head(inquiry.root)
-    if head is not None and inquiry.target.path is not None and inquiry.target.first:
-        with suppress(StoreError):
-            _story(inquiry, inquiry.target.path, head, 0.0)
+    if head is None or inquiry.target.path is None or not inquiry.target.first:
+        return
+    path = inquiry.target.path
+
+    def begin() -> None:
+        with suppress(ClewError):
+            _story(inquiry, path, head, inquiry.questions.seconds)
+
+    start_thread("clew-story", begin)
 
 
 def _story(inquiry: Inquiry, path: str, head: str, seconds: float) -> LineStory | None:
@@ -103,7 +114,8 @@ def _story(inquiry: Inquiry, path: str, head: str, seconds: float) -> LineStory 
         return None
     follows = bool(inquiry.target.first)
     teller = StoryTeller(inquiry.root, inquiry.history, head)
-    return teller.of(path, inquiry.text.data, first, last, seconds, follows=follows)
+    patience = max(inquiry.left, _CHAIN_SECONDS)
+    return teller.of(path, inquiry.text.data, first, last, seconds, follows=follows, patience=patience)
 
 
 def _by_lines(inquiry: Inquiry, story: LineStory, touches: Sequence[FileTouch]) -> LineOrigins:
@@ -189,7 +201,7 @@ def _begun(inquiry: Inquiry, chain: Chain, commits: dict[str, Commit]) -> Iterat
     if symbol is None or path is None or text is None or head is None or is_part:
         return
     teller = StoryTeller(inquiry.root, inquiry.history, head)
-    id = teller.begun(path, text.data, symbol.at, symbol.name, inquiry.questions.seconds)
+    id = teller.begun(path, text.data, symbol.at, symbol.name, max(inquiry.left, _CHAIN_SECONDS))
     first = next(iter(chain.decided))
     commit = commits_of(inquiry, [id]).get(id) if id is not None and id != first else None
     if commit is None or _is_cut(inquiry, chain, commit.id) or commit.id in {step.commit for step in chain.steps}:

@@ -87,19 +87,22 @@ class StoryTeller:
         self._history = history
         self._head = head
 
-    def of(self, path: str, data: bytes, first: int, last: int, seconds: float, *, follows: bool) -> LineStory | None:
-        """None where git does not know the file, or did not answer in time. Without `follows`, the commits that touched
-        the lines last, those apart that changed white space."""
+    def of(
+        self, path: str, data: bytes, first: int, last: int, seconds: float, *, follows: bool, patience: float = 0.0
+    ) -> LineStory | None:
+        """None where git does not know the file, or did not answer in time. The chain may take as long as well, or,
+        where it is given, `patience` for both. Without `follows`, the commits that touched the lines last, those apart
+        that changed white space."""
         ignored = ignored_commits(self._root)
         digest = content_hash("\n".join(ignored.commits).encode())
         about = (self._head, path, content_hash(data), str(first), str(last), digest)
         notes = []
         if ignored.unknown:
             notes.append(f"{ignored.unknown} of the entries in {IGNORE_FILE} are no commits here and were left out.")
-        until = time.monotonic() + seconds
+        begun = time.monotonic()
 
-        def ask(kind: type[T], name: str, work: Callable[[], T | None]) -> T | None:
-            left = until - time.monotonic()
+        def ask(kind: type[T], name: str, work: Callable[[], T | None], most: float = seconds) -> T | None:
+            left = begun + most - time.monotonic()
             return asked_once(self._root, self._history, (*about, name), kind, work, left, is_whole=_is_whole)
 
         if not follows:
@@ -116,7 +119,8 @@ class StoryTeller:
         silent = frozenset(
             line for line in range(first, last + 1) if line <= len(rows) and not is_telling(rows[line - 1])
         )
-        chain = ask(Chain, f"chain {_RULES}", lambda: self._followed(blame.lines, silent, ignored))
+        most = patience or seconds
+        chain = ask(Chain, f"chain {_RULES}", lambda: self._followed(blame.lines, silent, ignored), most)
         if chain is None:
             chain = _unfollowed(blame.lines)
             notes.append(

@@ -14,9 +14,10 @@ from clew.derived.history import Commit
 from clew.errors import ClewError
 from clew.formats.sessions import agent_trace, entire, git_ai, trailers
 from clew.formats.sessions.model import AgentSession
+from clew.text.display import counted
 from clew.why.story.asking import GitQuestions
 from clew.why.story.chain import LinesAt
-from clew.why.story.squashed import originals
+from clew.why.story.squashed import OriginalLines, originals
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 from clew.workspace.git.history import LONGEST_MESSAGE
@@ -32,6 +33,7 @@ _MOST_CHECKPOINTS = 100
 _MOST_WORDS = 6
 """Files of prompts that are read for one session."""
 _MOST_COMMITS = 400
+_MOST_LOSSES = 2
 _PATTERNS = (
     *("refs/notes/ai", "refs/notes/ai-remote/*", "refs/notes/commitlore"),
     *(f"refs/heads/{entire.BRANCH}", f"refs/remotes/*/{entire.BRANCH}"),
@@ -68,6 +70,8 @@ class SessionRecords:
         self._decisions = [each for each in names if each.startswith("refs/notes/commitlore")]
         self._checkpoints = [each for each in names if each.endswith(entire.BRANCH)]
         self._traces = _traces(root)
+        self.lost: tuple[str, ...] = ()
+        """Words on what squashed commits lost, of the lines that were asked about last."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -96,6 +100,7 @@ class SessionRecords:
     def _before_squash(self, places: Sequence[LinesAt], commits: Mapping[str, Commit]) -> Iterator[FoundSession]:
         """The sessions of the commits that were squashed into those that name none."""
         before = originals(self._root, places, commits, self._questions)
+        self.lost = tuple(_losses(before))
         ids = list(dict.fromkeys(each.commit for each in before.places))
         try:
             records = git_history.commits(self._root, ids, compares=False) if ids else []
@@ -217,6 +222,16 @@ class SessionRecords:
 
     def _read(self, names: Sequence[str], longest: int) -> list[bytes | None]:
         return small_objects(self._root, names, longest, seconds=self._questions.seconds)
+
+
+def _losses(before: OriginalLines) -> Iterator[str]:
+    for commit, number in list(before.absent.items())[:_MOST_LOSSES]:
+        yield (
+            f"{commit[:12]} stands for pull request #{number}, whose commits are not in this clone: what they record is"
+            f" not known here (`git fetch origin refs/pull/{number}/head:refs/pull/{number}/head`)."
+        )
+    if before.unlike:
+        yield f"Not in the commits that were squashed, as it stands here: {counted(before.unlike, 'line')}."
 
 
 def _all(place: LinesAt) -> frozenset[tuple[str, str, int]]:

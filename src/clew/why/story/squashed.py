@@ -30,6 +30,10 @@ class OriginalLines(msgspec.Struct, frozen=True):
     places: tuple[LinesAt, ...] = ()
     squashed: Mapping[Line, Line] = msgspec.field(default_factory=dict)
     """The line of the squashed commit for each of them."""
+    absent: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Numbers of the pull requests whose commits are not here, by the commit that stands for each."""
+    unlike: int = 0
+    """Lines that are not in the head of their pull request, or there more than once."""
 
 
 def originals(
@@ -44,13 +48,16 @@ def originals(
     data = small_objects(root, names, _LONGEST_FILE, seconds=questions.seconds)
     found: dict[tuple[str, str], list[int]] = {}
     squashed: dict[Line, Line] = {}
+    unlike = 0
     for at, (place, head) in enumerate(wanted):
         known = _same(data[2 * at], data[2 * at + 1], place.lines)
+        unlike += len(place.lines) - len(known)
         for each in _blamed(root, place.path, head, known, questions.seconds) if known else ():
             found.setdefault((each.commit, each.path), []).append(each.origin)
             squashed[each.commit, each.path, each.origin] = place.commit, place.path, known[each.line]
     kept = (LinesAt(commit, path, tuple(lines)) for (commit, path), lines in found.items() if commit not in commits)
-    return OriginalLines(tuple(kept), squashed)
+    absent = {place.commit: number for place, number in numbered if number not in heads}
+    return OriginalLines(tuple(kept), squashed, absent, unlike)
 
 
 def _subject(commits: Mapping[str, Commit], place: LinesAt) -> str:
