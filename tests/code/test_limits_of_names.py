@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 from tests.code.asking import answer, opened, places, write
+
+from clew.formats.code.trees import grammars
 
 RUST = "pub struct Engine;\n\nimpl Engine {\n    pub fn ring_twice(&self) {}\n}\n"
 
@@ -29,6 +32,22 @@ def test_folders_of_tests_are_those_of_the_settings_as_they_are_now(tmp_path: Pa
         assert places(answer(project, "peal", tests=True)) == []
         write(tmp_path, {"pyproject.toml": '[tool.pytest.ini_options]\ntestpaths = ["checks"]\n'})
         assert places(answer(project, "peal", tests=True)) == ["checks/bells.py:3"]
+
+
+# Verifies: REQ-d00742-F, REQ-d00740-C
+def test_a_grammar_that_is_not_installed_is_said_and_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(grammars._GRAMMARS, "go", ("tree_sitter_not_there", "language"))
+    grammars.grammar.cache_clear()
+    try:
+        code = "package m\n\nfunc Ring() int {\n\treturn 1\n}\n\nfunc Toll() { Ring() }\n"
+        files = {"go.mod": "module m\n", "bell.go": code}
+        with opened(tmp_path, files) as project:
+            found = answer(project, "Ring")
+            assert (found["symbol"]["name"], found["uses"]) == ("bell.go::Ring", [])
+            why = "the package tree-sitter-not-there is not installed"
+            assert found["notes"][-1] == f"Uses in files of this language are not read: {why}."
+    finally:
+        grammars.grammar.cache_clear()
 
 
 # Verifies: REQ-d00742-F

@@ -104,8 +104,6 @@ class Form(IntFlag):
     """A generator that is used as a context manager."""
     FIXTURE = 4096
     """A function that tests get the value of by naming it as a parameter."""
-    PRIVATE = 8192
-    """Not visible outside of its file."""
     ALIAS = 16384
     """A value that stands for the symbol or type that it was given, such as a type alias."""
     AUTOMATIC = 32768

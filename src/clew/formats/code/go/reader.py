@@ -23,7 +23,7 @@ from clew.formats.code.facts.model import (
 )
 from clew.formats.code.go.statements import GoStatements
 from clew.formats.code.trees.grammars import parsed
-from clew.formats.code.trees.reading import is_generated
+from clew.formats.code.trees.reading import LIST, is_generated
 
 RULES = "go"
 GRAMMAR = "go"
@@ -244,7 +244,7 @@ class GoReader(GoStatements):
             if name and place < _MOST_PARAMETERS and not gathers:
                 self.scopes[-1][name] = self.writer.expression(Op.PARAMETER, number, place)
             elif name:
-                self.scopes[-1][name] = self.writer.instance(self.of_sign("__list__", type) if gathers else type)
+                self.scopes[-1][name] = self.writer.instance(self.of_sign(LIST, type) if gathers else type)
         self._named_results(node)
         body = node.child_by_field_name("body")
         if body is not None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from clew.formats.code.facts.expressions import UNKNOWN, Op
 from clew.formats.code.facts.model import Imported, SiteKind
-from clew.formats.code.trees.reading import TreeReader
+from clew.formats.code.trees.reading import LIST, TreeReader
 
 _WORDS = (
     "any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint "
@@ -15,7 +15,7 @@ _WORDS = (
     "max min new panic print println real recover"
 )
 PREDECLARED = frozenset(_WORDS.split(" "))
-LIST, TABLE, CHANNEL = "__list__", "__table__", "__channel__"
+TABLE, CHANNEL = "__table__", "__channel__"
 """Types that the language writes with signs, as `graph/code/binding` describes them."""
 _VERSION = re.compile(r"v\d+")
 _MOST_ARGUMENTS = 8

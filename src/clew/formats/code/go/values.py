@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from clew.formats.code.facts.expressions import UNKNOWN, Op
 from clew.formats.code.facts.model import SiteKind
 from clew.formats.code.go.types import GoTypes
+from clew.formats.code.trees.reading import LIST
 
 READ, CALL, WRITE, ARGUMENT = SiteKind.READ, SiteKind.CALL, SiteKind.WRITE, SiteKind.ARGUMENT
 _SIGNED = frozenset({"slice_type", "array_type", "implicit_length_array_type", "map_type"})
@@ -143,7 +144,7 @@ class GoValues(GoTypes):
         taken = self.parameters(node.child_by_field_name("parameters"))
         for name, type, _, gathers in taken:
             if name:
-                own = self.of_sign("__list__", type) if gathers else type
+                own = self.of_sign(LIST, type) if gathers else type
                 self.scopes[-1][name] = self.writer.instance(own)
         result = self.result(node)
         self._named_results(node)

@@ -222,7 +222,7 @@ class JavaReader(JavaStatements):
             if kind in _CLASSES:
                 self._class(each)
             elif kind in _METHODS:
-                self._method(each, of)
+                self._method(each)
             elif kind in _FIELDS:
                 self._fields(each, of)
             elif kind == "enum_constant":
@@ -256,7 +256,7 @@ class JavaReader(JavaStatements):
                 self.visit(value, SiteKind.READ, self.writer.instance(draft.type))
             self.inside = before
 
-    def _method(self, node: Any, of: JavaClass) -> None:
+    def _method(self, node: Any) -> None:
         number = self._numbers.get(node.start_byte)
         if number is None:
             return

@@ -5,9 +5,8 @@ from typing import Any, ClassVar
 
 from clew.formats.code.facts.expressions import UNKNOWN, Op
 from clew.formats.code.facts.model import MODULE, Imported, SiteKind
-from clew.formats.code.trees.reading import TreeReader
+from clew.formats.code.trees.reading import LIST, TreeReader
 
-LIST = "__list__"
 """The type of arrays, as `graph/code/binding` describes it."""
 _PRIMITIVE = frozenset({"integral_type", "floating_point_type", "boolean_type"})
 _MOST_ARGUMENTS = 8

@@ -53,7 +53,6 @@ class RustReader(RustStatements):
         super().__init__(text, path)
         self._numbers: dict[int, int] = {}
         """The symbols of definitions, by where these begin."""
-        self.inside_type = MODULE
 
     # Names of definitions, before anything that uses them is read
 

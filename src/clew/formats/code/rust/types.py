@@ -5,9 +5,8 @@ from typing import Any, ClassVar
 
 from clew.formats.code.facts.expressions import UNKNOWN, Op
 from clew.formats.code.facts.model import CALLED, Imported, SiteKind
-from clew.formats.code.trees.reading import TreeReader
+from clew.formats.code.trees.reading import LIST, TreeReader
 
-LIST = "__list__"
 """The type of arrays and slices, as `graph/code/binding` describes it."""
 _SEEN_THROUGH = frozenset({"Box", "Rc", "Arc", "Cow", "Pin", "Ref", "RefMut", "MutexGuard", "Cell", "RefCell"})
 """Types whose members are mostly those of what they hold."""

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from clew.formats.code.facts.expressions import UNKNOWN, Op
 from clew.formats.code.facts.model import CALLED, SiteKind
 from clew.formats.code.rust.types import RustTypes
+from clew.formats.code.trees.reading import LIST
 
 READ, CALL, WRITE, ARGUMENT = SiteKind.READ, SiteKind.CALL, SiteKind.WRITE, SiteKind.ARGUMENT
 _MOST_ARGUMENTS = 5
@@ -140,7 +141,7 @@ class RustValues(RustTypes):
     def _array(self, node: Any, kind: SiteKind, expected: int) -> int:
         parts = [self.visit(each) for each in node.named_children]
         element = next((each for each in parts if each), UNKNOWN)
-        return self.writer.expression(Op.COLLECTION, self.writer.name("__list__"), element)
+        return self.writer.expression(Op.COLLECTION, self.writer.name(LIST), element)
 
     def _tuple_value(self, node: Any, kind: SiteKind, expected: int) -> int:
         parts = [self.visit(each) for each in node.named_children]

@@ -13,6 +13,8 @@ _GENERATED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LONGEST_ABOUT = 200
+LIST = "__list__"
+"""The described type of lists, in languages that spell it with signs."""
 
 
 class TreeReader:

@@ -268,14 +268,14 @@ class Evaluator(Calls):
                 return UNKNOWN if isinstance(value, Class) else self.returned(Function(ref, value), "", ())
             found = self.decorated(ref)
             bound = tuple(each._replace(receiver=value) if isinstance(each, Function) else each for each in found)
-            return self._described(bound, value)
+            return self._described(bound)
         known: Mapping[str, Value] = {}
         if member.owner is not None and isinstance(value, Instance | Class):
             known = self.known_arguments(value, member.owner)
         found = substitute(self.symbol_value(ref), known, value)
-        return found if shape.form & Form.INSTANCE or isinstance(value, Class) else self._described(found, value)
+        return found if shape.form & Form.INSTANCE or isinstance(value, Class) else self._described(found)
 
-    def _described(self, value: Value, owner: Type) -> Value:
+    def _described(self, value: Value) -> Value:
         """The values after descriptors among them were read from an instance."""
         found: list[Value] = []
         for each in value:

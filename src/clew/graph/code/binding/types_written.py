@@ -68,7 +68,7 @@ class TypesWritten(Classes):
         if not value or symbol.kind in ("function", "method"):
             return UNKNOWN
         if shape.type_defaults:
-            return self._aliased(ref, (), depth)
+            return self._aliased(ref, ())
         parts = source.expression(value)
         if parts[0] == Op.CALL and len(parts) > 3 and self.last_name(source, parts[1]) == "NewType":
             return self._type(ref.path, parts[3], depth + 1)
@@ -93,9 +93,9 @@ class TypesWritten(Classes):
             if ref.path == PREFIX + "builtins" and self.known_source(ref.path).symbol(ref.symbol).name == "type":
                 return classes_of(arguments[0]) if arguments else UNKNOWN
             return (Instance(ref, self._defaults(ref, arguments)),)
-        return self._aliased(ref, arguments, depth) if self.shape(ref).type_parameters else self._type_of(ref, depth)
+        return self._aliased(ref, arguments) if self.shape(ref).type_parameters else self._type_of(ref, depth)
 
-    def _aliased(self, ref: Ref, arguments: tuple[Value, ...], depth: int) -> Value:
+    def _aliased(self, ref: Ref, arguments: tuple[Value, ...]) -> Value:
         """The values of a type that has another name, with what its type parameters stand for."""
         shape = self.shape(ref)
         if self.known_source(ref.path).symbol(ref.symbol).kind in CALLABLES:
