@@ -94,14 +94,14 @@ def test_a_running_server_is_named_as_each_client_spells_it(project, client, exp
     assert entry(client, project) == expected
 
 
-# Verifies: REQ-d00442-C
-def test_settings_of_zed_with_comments_are_left_alone_with_the_lines_to_paste(project):
+# Verifies: REQ-d00442-C, REQ-d00862-D
+def test_settings_of_zed_with_comments_are_edited_in_place(project):
     (project / ".zed").mkdir()
     (project / ".zed/settings.json").write_text('// mine\n{"tab_size": 2}\n')
 
-    with pytest.raises(Refused) as caught:
-        client_config("zed", project, ("clew",))
-    assert '"context_servers"' in caught.value.hint
+    write_plan(client_config("zed", project, ("clew",)))
+    text = (project / ".zed/settings.json").read_text()
+    assert text.startswith('// mine\n{"tab_size": 2, "context_servers": {"clew": ')
 
 
 @pytest.mark.parametrize(
@@ -190,9 +190,9 @@ def test_an_entry_of_another_nature_goes_entirely_and_only_by_force(project, val
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b'{"servers": {}, // mine\n}', "not plain JSON"),
-        (b'{"servers": {"a": {},}}', "not plain JSON"),
-        (b'{"servers": {}', "not plain JSON"),
+        (b'{"servers": {}, / mine\n}', "not JSON"),
+        (b'{"servers": {"a": {},,}}', "not JSON"),
+        (b'{"servers": {}', "not JSON"),
         (b'{"a": NaN}', "NaN"),
         (b"[]", "not a JSON object"),
         (b'{"servers": []}', "'servers' is not an object"),

@@ -97,7 +97,7 @@ def test_the_assistants_words_are_kept_only_where_the_line_says_so(small, run_in
 def test_what_cannot_be_edited_is_refused_before_anything_is_written(small, run_init, snapshot):
     place = small / ".claude/settings.json"
     place.parent.mkdir()
-    place.write_text('{"hooks": [] // a comment\n}')
+    place.write_text('{"hooks": [] nonsense\n}')
     before = snapshot(small)
     with pytest.raises(Refused, match="was not changed"):
         run_init("--client", "claude-code", "--memory")

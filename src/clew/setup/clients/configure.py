@@ -240,7 +240,7 @@ def complete_interrupted(path: Path, *, within: Path | None) -> None:
     recover(real_target(path, within=within).parent if within is None else within, None)
 
 
-def write_file(path: Path, before: bytes | None, after: bytes, *, within: Path | None) -> None:
+def write_file(path: Path, before: bytes | None, after: bytes | None, *, within: Path | None) -> None:
     """Write a client's configuration, unless it changed since it was read. A copy of the former one is kept: in the
     state folder of the project `within`, or beside a file that belongs to no project."""
     target = real_target(path, within=within)

@@ -1,12 +1,14 @@
 """Editing a JSON file as text, so that every other byte stays as it is.
 
-Reading and writing the whole document would lose duplicate keys, the spelling of numbers and the layout. Only the
-standard library's own decoder decides what is JSON; comments and trailing commas, which some editors allow, are not.
+Reading and writing the whole document would lose duplicate keys, the spelling of numbers, the layout and comments. Only
+the standard library's own decoder decides what is JSON. Comments and trailing commas, which editors write into their
+settings, are blank to it: places are found in a text of the same length without them, and the text itself is changed
+there.
 """
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,10 +19,19 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _FIRST_MEMBER = re.compile(r"[ \t\r\n]*\{[ \t\r\n]*\n([ \t]*)[^ \t\r\n]")
 
 
+_TOKENS = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"|//[^\r\n]*|/\*.*?\*/|,(?=(?:[ \t\r\n]|//[^\r\n]*|/\*.*?\*/)*[}\]])', re.DOTALL
+)
+"""Strings, which are kept, then comments and trailing commas."""
+_TO_END = re.compile(r"[ \t]*(,?)[ \t]*(?://[^\r\n]*|/\*[^\n]*?\*/[ \t]*(?=\r?\n))")
+"""The rest of a line that ends in a comment."""
+
+
 def _no_number(word: str) -> float:
     raise ValueError(f"{word} is not a JSON number")
 
 
+_BLANK = re.compile(r"[^\r\n]")
 _DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
@@ -40,14 +51,19 @@ class _Layout(msgspec.Struct, frozen=True):
 
 def read_object(text: str) -> dict[str, Any]:
     try:
-        value = _DECODER.decode(text)
+        value = _DECODER.decode(_plain(text))
     except RecursionError:
         raise FormatError("it is nested too deeply") from None
     except ValueError as error:
-        raise FormatError(f"it is not plain JSON ({error})") from None
+        raise FormatError(f"it is not JSON ({error})") from None
     if not isinstance(value, dict):
         raise FormatError("it is not a JSON object")
     return value
+
+
+def has_comments(text: str) -> bool:
+    """True if somebody wrote something that a reader of JSON does not see."""
+    return any(not found[0].startswith(('"', ",")) for found in _TOKENS.finditer(text))
 
 
 def document(parent: str, name: str, entry: Mapping[str, Any]) -> str:
@@ -62,6 +78,10 @@ def text_of(value: Mapping[str, Any]) -> str:
 
 def with_member(text: str, parent: str, name: str, entry: Mapping[str, Any] | Sequence[Any]) -> str:
     """The text with `entry` at `parent.name`, in place of an entry that is there."""
+    return _in_place(text, lambda plain: _with_member(plain, parent, name, entry))
+
+
+def _with_member(text: str, parent: str, name: str, entry: Mapping[str, Any] | Sequence[Any]) -> str:
     before = read_object(text)
     layout = _layout(text)
     brace = _skip(text, 0)
@@ -86,13 +106,17 @@ def with_member(text: str, parent: str, name: str, entry: Mapping[str, Any] | Se
 
 def with_item(text: str, parent: str, name: str, item: Mapping[str, Any]) -> str:
     """The text with `item` at the end of the list `parent.name`."""
+    return _in_place(text, lambda plain: _with_item(plain, parent, name, item))
+
+
+def _with_item(text: str, parent: str, name: str, item: Mapping[str, Any]) -> str:
     before = read_object(text)
     held = before.get(parent, {})
     present = held.get(name, []) if isinstance(held, dict) else held
     if not isinstance(held, dict) or not isinstance(present, list):
         raise FormatError(f"its '{parent}' is not an object of lists")
     if name not in held:
-        return with_member(text, parent, name, [item])
+        return _with_member(text, parent, name, [item])
     bracket = _value_at(text, (parent, name))
     after = _appended(text, bracket, item, _layout(text))
     if read_object(after) != {**before, parent: {**held, name: [*present, dict(item)]}}:
@@ -102,6 +126,10 @@ def with_item(text: str, parent: str, name: str, item: Mapping[str, Any]) -> str
 
 def without(text: str, path: Sequence[str | int]) -> str:
     """The text without the member or item at a path, and without the comma that divided it from its neighbour."""
+    return _in_place(text, lambda plain: _without(plain, path))
+
+
+def _without(text: str, path: Sequence[str | int]) -> str:
     opening = _value_at(text, path[:-1])
     inner = _children(text, opening)
     last = path[-1]
@@ -113,6 +141,48 @@ def without(text: str, path: Sequence[str | int]) -> str:
         return text[: child.start] + text[inner[1].start :]
     close = _skip(text, child.end)
     return text[: opening + 1] + text[close:]
+
+
+def _plain(text: str) -> str:
+    """A text of the same length, with blanks in place of comments and trailing commas."""
+    return _TOKENS.sub(lambda found: found[0] if found[0].startswith('"') else _BLANK.sub(" ", found[0]), text)
+
+
+def _in_place(text: str, change: Callable[[str], str]) -> str:
+    """The text with a change that was made on its plain form: one stretch is replaced by another."""
+    plain = _plain(text)
+    after = change(plain)
+    if plain == text:
+        return after
+    start = _same_letters(plain, after)
+    most = min(len(plain), len(after)) - start
+    same = _same_letters(plain[::-1][:most], after[::-1][:most])
+    new, end = after[start : len(after) - same], len(plain) - same
+    made = text[:start] + _with_comments(text, start, end, new) + text[end:]
+    if start == end and new.startswith(",") and (rest := _TO_END.match(text, start)) is not None:
+        # A comment behind the last member stays behind it.
+        comma = "" if rest[1] else ","
+        made = text[:start] + comma + text[start : rest.end()] + new[1:] + text[rest.end() :]
+    if read_object(made) != read_object(after):
+        raise FormatError("it holds comments in places where it cannot be changed")
+    return made
+
+
+def _same_letters(one: str, other: str) -> int:
+    """The number of letters with which both begin."""
+    differing = (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(differing, min(len(one), len(other)))
+
+
+def _with_comments(text: str, start: int, end: int, new: str) -> str:
+    """What replaces a stretch of the text, with the comments in it that belong to what stays."""
+    stretch = text[start:end]
+    if not new and (rest := _TO_END.match(text, start, end)) is not None:
+        return rest[0].replace(",", "", 1)
+    if stretch.strip() and not _plain(stretch).strip():
+        indent = _indent_of(text, start)
+        return f"{stretch.rstrip()}\n{indent}{new}"
+    return new
 
 
 def _value_at(text: str, path: Sequence[str | int]) -> int:

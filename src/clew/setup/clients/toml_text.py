@@ -49,6 +49,29 @@ def with_table(text: str, parent: str, name: str, entry: Mapping[str, Any]) -> s
     return after
 
 
+def without_table(text: str, parent: str, name: str) -> str | None:
+    """The text without the table `parent.name`; None if nothing else was in it."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    before = read_toml(text)
+    tables = {key: value for key, value in before[parent].items() if key != name}
+    expected = {key: value for key, value in before.items() if key != parent} | ({parent: tables} if tables else {})
+    windows = text.count("\n") == text.count("\r\n") > 0
+    try:
+        document: Any = tomlkit.parse(text.replace("\r\n", "\n") if windows else text)
+        del document[parent][name]
+        if not tables:
+            del document[parent]
+    except (TOMLKitError, KeyError, TypeError) as error:
+        raise FormatError(f"its '{parent}.{name}' cannot be taken out ({error})") from None
+    after = tomlkit.dumps(document)
+    after = after.replace("\n", "\r\n") if windows else after
+    if _reads_as(after) != expected:
+        raise FormatError(f"its '{parent}.{name}' cannot be taken out without rewriting it")
+    return after if after.strip() else None
+
+
 def _reads_as(text: str) -> dict[str, Any] | None:
     try:
         return tomllib.loads(text)

@@ -27,6 +27,7 @@ READER_GONE = 141
 
 COMMANDS = {
     "init": "set up a folder: detect what it holds, write clew.toml, configure MCP clients",
+    "uninstall": "take Clew out of your own configuration of MCP clients, and say what stays",
     "serve": "serve a project to MCP clients over stdio, streamable HTTP or SSE",
     "web": "show a project in a browser: requirements, proof, documents, sources, memory, activity",
     "lsp": "serve an editor: hover, definitions, references, findings and completion of ids",

@@ -55,6 +55,7 @@ EXIT_CODES: Final = {
 
 MORE: Final = {
     "init": "getting-started.md",
+    "uninstall": "getting-started.md#taking-clew-out-again",
     "serve": "mcp.md",
     "web": "page.md",
     "lsp": "editors.md",

@@ -44,7 +44,8 @@ ADMITS = True
 """It makes a project where none is."""
 EXAMPLE = """clew init --client claude-code
 clew init --client claude-code --memory    # and connect its hooks to the memory
-clew init --no-memory                      # take the hooks of all clients out again"""
+clew init --no-memory                      # take the hooks of all clients out again
+clew init --remove                         # take out all that init wrote here"""
 
 _DONE = {
     "create": "created",
@@ -90,6 +91,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--answers", action="store_true", help="with --memory: also keep the assistant's last words of each turn"
     )
+    parser.add_argument(
+        "--remove", action="store_true", help="take out what `clew init` wrote into this project, and say what stays"
+    )
     parser.add_argument("--force", action="store_true", help="replace a clew.toml or a client's entry that differs")
     parser.add_argument("--dry-run", action="store_true", help="show what would be written, write nothing")
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
@@ -101,6 +105,10 @@ def run(args: argparse.Namespace) -> int:
     confirm(root)
     if not args.dry_run:
         _complete_interrupted(root, args.client)
+    if args.remove:
+        from clew.surfaces.cli.commands.uninstall import remove_from
+
+        return remove_from(root, proposed_config(detect(Path(args.folder))), dry_run=args.dry_run, as_json=args.json)
     findings = detect(Path(args.folder))
     files = [_config_change(root, findings, args.force), _gitignore_change(root)]
     command = own_command() if args.client else ()
