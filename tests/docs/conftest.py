@@ -36,7 +36,8 @@ def _committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def committed(_committed: Path, tmp_path: Path) -> Path:
-    shutil.copytree(_committed, tmp_path / "demo")
+    # A copy of a state folder is another machine's for Clew, and a store in it for reading only.
+    shutil.copytree(_committed, tmp_path / "demo", ignore=shutil.ignore_patterns(".clew"))
     return tmp_path / "demo"
 
 

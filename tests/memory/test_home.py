@@ -1,17 +1,20 @@
 """Where memories are kept, and who sees them."""
 
+import errno
+import os
 import random
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests import forked
 from tests.contract.memory_client import RUNS, WHY, remembering, write_project
 
 from clew.derived.file import throw_away
-from clew.errors import InvalidArgument
+from clew.errors import InvalidArgument, StoreError
 from clew.graph.model import EdgeKind, NodeKind
 from clew.memory.curation.requests import ForgetRequest, MergeRequest
 from clew.memory.scope import Viewer
@@ -23,6 +26,7 @@ from clew.store.person import on_behalf_of
 WRITER = """
 import sys
 from pathlib import Path
+from typing import Any
 from tests.contract.memory_client import RUNS, remembering
 with remembering(Path(sys.argv[1])) as memory:
     for number in range(int(sys.argv[3])):
@@ -305,3 +309,26 @@ def test_a_store_that_cannot_be_written_is_still_read(tmp_path: Path, opened: Ca
         assert memory.ids("lamps") == [id]
         error = memory.failure("store_memory", content="Lamps glow.", rationale=WHY).error
         assert (error.code, error.data["name"]) == (-32603, "STORE_READ_ONLY")
+
+
+# Verifies: REQ-d00247-K
+def test_a_memory_in_a_folder_that_this_user_may_not_enter_is_no_empty_one(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with remembering(repository) as memory:
+        memory.store("The harbour closes at night.")
+    look = os.stat
+
+    def stat(path: Any, *given: Any, **named: Any) -> os.stat_result:
+        if str(path).endswith("/clew/memory.db"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return look(path, *given, **named)
+
+    monkeypatch.setattr(os, "stat", stat)
+    project = Project.open(repository)
+    try:
+        assert project.memory.exists
+        with pytest.raises(StoreError, match=r"memory\.db"):
+            _ = project.memory.home
+    finally:
+        project.close()

@@ -52,12 +52,20 @@ def is_there(context: Context) -> bool:
     with suppress(Refused):
         tree = find_work_tree(context.root)
         folders = [context.state_folder, *([tree.common / SHARED_FOLDER] if tree is not None else ())]
-        if not any((folder / STORE_FILE).exists() for folder in folders):
+        if not any(_may_exist(folder / STORE_FILE) for folder in folders):
             return False
     with suppress(Refused):
-        return (places(context)[0] / STORE_FILE).exists()
+        return _may_exist(places(context)[0] / STORE_FILE)
     # The repository is not this folder's, and what is remembered there is not shown.
     return False
+
+
+def _may_exist(store: Path) -> bool:
+    """True also for a store in a folder that this user may not enter: whoever opens it says so."""
+    try:
+        return store.exists()
+    except PermissionError:
+        return True
 
 
 class Home:
