@@ -115,3 +115,17 @@ def test_a_method_of_a_trait_is_used_through_a_type_that_has_it(tmp_path: Path) 
     )
     files = {"Cargo.toml": "", "src/lib.rs": "pub mod bells;\nmod go;\n", "src/bells.rs": BELLS, "src/go.rs": text}
     assert uses(tmp_path, files, "Loud.strike") == ["src/go.rs:4", "src/go.rs:5", "src/go.rs:8"]
+
+
+# Verifies: REQ-d00748-C
+def test_a_crate_is_passed_on_under_another_name(tmp_path: Path) -> None:
+    files = {
+        "Cargo.toml": '[workspace]\nmembers = ["bells", "all", "app"]\n',
+        "bells/Cargo.toml": '[package]\nname = "loud-bells"\nversion = "0.1.0"\n',
+        "bells/src/lib.rs": "pub struct Bell;\nimpl Bell {\n    pub fn ring(&self) {}\n}\n",
+        "all/Cargo.toml": '[package]\nname = "all"\nversion = "0.1.0"\n',
+        "all/src/lib.rs": "pub extern crate loud_bells as bells;\n",
+        "app/Cargo.toml": '[package]\nname = "app"\nversion = "0.1.0"\n',
+        "app/src/main.rs": "fn go(bell: &all::bells::Bell) {\n    bell.ring();\n}\n",
+    }
+    assert uses(tmp_path, files, "Bell.ring") == ["app/src/main.rs:2"]

@@ -73,6 +73,9 @@ class RustReader(RustStatements):
                 argument = node.child_by_field_name("argument")
                 if argument is not None:
                     self._use(argument, ())
+            elif kind == "extern_crate_declaration" and named is not None:
+                alias = self.text(node.child_by_field_name("alias") or named)
+                self.scopes[-1][alias] = self._import(node, (self.text(named),), "", alias)
             elif kind == "foreign_mod_item":
                 body = node.child_by_field_name("body")
                 self.items_in(body.named_children if body is not None else [])
