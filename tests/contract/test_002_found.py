@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.contract.conftest import Documents
+from tests.sourced import sourced
 
 Make = Callable[..., Documents]
 
@@ -66,7 +67,7 @@ def test_restructured_text_is_quoted_as_it_is_read_from_the_section_it_belongs_t
     assert "Added in version 2.1" in shown
     assert "`check`" in shown
     assert not [mark for mark in MARKUP if mark in shown.replace("```", "")]
-    assert answer["quotes"][0]["section_id"] == "doc:docs/settings.rst#PILOT_COUNT"
+    assert sourced(answer)[0]["section_id"] == "doc:docs/settings.rst#PILOT_COUNT"
     line = answer["quotes"][0]["line"]
     assert SETTINGS.splitlines()[line - 1 : line + 1] == ["PILOT_COUNT", "-----------"]
     buoy = call("kb.search", query="BUOY_COLOUR")["results"][0]
@@ -101,7 +102,7 @@ def test_a_question_that_nothing_answers_gets_what_is_nearest_and_is_told_so(kb:
     assert weak.text.startswith("Nothing in the documents answers this for sure.")
     assert 0 < len(weak.data["quotes"]) <= 3
     assert {quote["certainty"] for quote in weak.data["quotes"]} == {"unsure"}
-    assert all(quote["passage_id"] in weak.text for quote in weak.data["quotes"])
+    assert all(quote["passage_id"] in weak.text for quote in sourced(weak.data))
     read = call("kb.retrieve_evidence", question=question, cursor=weak.data["next_cursor"])
     assert read["quotes"]
     assert {quote["certainty"] for quote in read["quotes"]} == {"unsure"}

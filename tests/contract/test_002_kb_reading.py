@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.mcp_client import estimate_tokens
+from tests.sourced import sourced
 
 Make = Callable[..., Any]
 
@@ -255,14 +256,14 @@ def test_retrieval_searches_and_quotes_in_one_call(kb: Make) -> None:
     assert any("The default margin is 0.5 metres." in quote["quote"] for quote in answer["quotes"])
     assert len(answer["quotes"]) <= 6
     sources = {source["passage_id"]: source for source in answer["sources"]}
-    assert [source["rank"] for source in answer["sources"]] == list(range(1, len(sources) + 1))
+    assert len(sources) == len(answer["sources"])
     for source in sources.values():
-        assert set(source) == {"passage_id", "section_id", "doc_tag", "title", "rank", "uri"}
+        assert set(source) == {"passage_id", "section_id", "doc_tag", "title"}
     for quote in answer["quotes"]:
-        keys = {"quote", "passage_id", "section_id", "title", "uri", "certainty", "confidence", "line"}
-        assert set(quote) - {"flags"} == keys
-        assert sources[quote["passage_id"]]["section_id"] == quote["section_id"]
-        assert quote["quote"] in call.read(quote["uri"])
+        assert set(quote) - {"flags"} == {"quote", "source", "line", "certainty", "confidence"}
+        source = answer["sources"][quote["source"] - 1]
+        address = f"clew://scratch/{answer['session_id']}/{source['passage_id']}"
+        assert quote["quote"] in call.read(address)
         assert estimate_tokens(quote["quote"]) <= 80
 
 
@@ -273,7 +274,7 @@ def test_retrieval_is_bounded_by_five_documents_and_follows_up_with_excerpts(kb:
     answer = call("kb.retrieve_evidence", question="keel page", top_k=50, max_quotes=20)
     assert "top_k 50 was lowered to 5." in answer["notes"]
     assert len({source["doc_tag"] for source in answer["sources"]}) <= 5
-    first = answer["quotes"][0]
+    first = sourced(answer)[0]
     around = call("kb.expand_excerpt", passage_id=first["passage_id"], before_tokens=5, after_tokens=5)
     assert first["quote"] in around["excerpt"]
 
@@ -292,7 +293,7 @@ def test_whoever_asks_on_gets_each_quote_once_the_best_first(kb: Make, most: int
     seen: list[tuple[str, str]] = []
     answer = call("kb.retrieve_evidence", question=question, max_quotes=most, max_quote_tokens=20)
     while True:
-        quotes = answer["quotes"]
+        quotes = sourced(answer)
         assert 0 < len(quotes) <= most
         assert {quote["passage_id"] for quote in quotes} == {source["passage_id"] for source in answer["sources"]}
         seen += [(quote["section_id"], quote["quote"]) for quote in quotes]
@@ -303,7 +304,8 @@ def test_whoever_asks_on_gets_each_quote_once_the_best_first(kb: Make, most: int
         most, answer = 19, call("kb.retrieve_evidence", **arguments)
     assert len(seen) == len(set(seen))
     assert "".join(quote for _, quote in seen).count("is 79 metres") == 3
-    whole = call("kb.retrieve_evidence", question=question, max_quotes=20, max_quote_tokens=20)["quotes"]
+    whole = call("kb.retrieve_evidence", question=question, max_quotes=20, max_quote_tokens=20)
+    whole = sourced(whole)
     assert seen[: len(whole)] == [(quote["section_id"], quote["quote"]) for quote in whole]
 
 
@@ -335,7 +337,7 @@ def test_as_text_what_stands_above_several_passages_of_a_file_is_said_once(kb: M
     call = kb({"docs/keel.md": f"# Keel\n\n## Berths\n\n{berths}", "docs/deep.md": far})
     question = "What is the keel margin of the berth?"
     answer = call.answer("kb.retrieve_evidence", question=question, filters={"path_prefix": "docs/"})
-    quoted = [each for each in answer.data["quotes"] if each["title"].endswith(" berth")]
+    quoted = [each for each in sourced(answer.data) if each["title"].endswith(" berth")]
     assert {each["title"] for each in quoted} == {
         *("Keel > Berths > East berth", "Keel > Berths > West berth", "Deep water > Berths > Far berth")
     }

@@ -189,26 +189,26 @@ async def test_a_session_over_http_that_asks_too_often_gets_an_envelope(root: Pa
 async def test_an_answer_points_to_its_passages_with_all_that_a_host_needs(root: Path) -> None:
     project = Project.open(root)
     async with Client(server_of(project)) as client:
-        for tool, arguments in (
-            ("kb.search", {"query": "default margin"}),
-            ("kb.retrieve_evidence", {"question": "default margin"}),
-        ):
-            result = await client.call_tool(tool, arguments)
-            link = result.content[1]
-            assert link.type == "resource_link"
-            named = result.structured_content.get("results") or result.structured_content["sources"]
-            assert [block.uri for block in result.content[1:]] == [
-                each.get("scratch_uri") or each["uri"] for each in named
-            ]
-            assert link.name == "Guide"
-            assert link.mime_type == "text/plain"
-            read = await client.read_resource(link.uri)
-            assert link.size == len(read.contents[0].text.encode())
-            assert link.annotations.audience == ["assistant"]
-            assert link.annotations.priority == 0.1
-            assert link.annotations.last_modified.endswith("Z")
-            assert read.contents[0].meta["lastModified"] == link.annotations.last_modified
-            assert read.contents[0].meta["source_uri"].startswith("docs/guide.md#L")
+        result = await client.call_tool("kb.search", {"query": "default margin"})
+        link = result.content[1]
+        assert link.type == "resource_link"
+        named = result.structured_content["results"]
+        assert [block.uri for block in result.content[1:]] == [each["scratch_uri"] for each in named]
+        assert link.name == "Guide"
+        assert link.mime_type == "text/plain"
+        read = await client.read_resource(link.uri)
+        assert link.size == len(read.contents[0].text.encode())
+        assert link.annotations.audience == ["assistant"]
+        assert link.annotations.priority == 0.1
+        assert link.annotations.last_modified.endswith("Z")
+        assert read.contents[0].meta["lastModified"] == link.annotations.last_modified
+        assert read.contents[0].meta["source_uri"].startswith("docs/guide.md#L")
+        # Quotes are the answer already: their passages are named once, and read under the same addresses.
+        answer = await client.call_tool("kb.retrieve_evidence", {"question": "default margin"})
+        assert len(answer.content) == 1
+        data = answer.structured_content
+        address = f"clew://scratch/{data['session_id']}/{data['sources'][0]['passage_id']}"
+        assert "0.5 metres" in await text_at(client, address)
     project.close()
 
 

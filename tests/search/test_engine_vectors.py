@@ -159,7 +159,7 @@ def test_an_answer_says_how_much_is_indexed(engines: Engines, word_counts: Any) 
     page = search(engine, recipe="default")
     assert page.results
     assert page.indexed == "10 texts indexed, 0 with embeddings"
-    assert "The semantic index is not built yet: this answer uses keywords only." in page.notes
+    assert "The semantic index is not built yet: this answer uses keywords only. `clew index` builds it." in page.notes
     assert engine.state().state == "indexing"
     report = engine.index_vectors()
     assert (report.embedded, report.reused) == (10, 0)

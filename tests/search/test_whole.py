@@ -76,6 +76,22 @@ def test_a_setting_goes_with_its_heading_and_its_default() -> None:
 
 # Verifies: REQ-d00402-L
 @pytest.mark.parametrize(
+    "text",
+    [
+        "### bellSeconds\n\n+ Default: `30`\n\nThe pause between two strokes of the fog bell on the pier.",
+        "### bell_seconds\n\nThe pause between two strokes of the fog bell on the pier.\n\n**default**: `30`",
+    ],
+)
+def test_a_default_stays_with_what_it_is_the_default_of(text: str) -> None:
+    rest = "A keeper winds the clock of the tower every morning before the first ship is seen from the pier. " * 4
+    found = shown(f"{text}\n\n## Other\n\n{rest}\n")
+    assert found[0] == text
+    below = shown(f"{rest}\n\n{text}\n", tokens=60)
+    assert below[-1] == text
+
+
+# Verifies: REQ-d00402-L
+@pytest.mark.parametrize(
     ("head", "row", "end"),
     [
         ("| bell | sound |\n|---|---|\n", "| fog {0} | low tone number {0} of the tower |\n", ""),
@@ -149,6 +165,8 @@ def test_units_fit_into_a_quote_and_are_in_the_order_of_the_text(
     ("text", "form", "nothing"),
     [
         ("- [Themes](themes.md)", BlockForm.ITEM, True),
+        ("- [`bell_seconds`](#bell-seconds)", BlockForm.ITEM, True),
+        ("- [`bell`](#bell) `horn`", BlockForm.ITEM, False),
         ("- [Themes](themes.md): how pages look", BlockForm.ITEM, False),
         ("[a](a.md) | [b](b.md) | [c](c.md)", BlockForm.PROSE, True),
         ("[![build](https://example.org/a.svg)](https://example.org) |coverage|", BlockForm.PROSE, True),

@@ -273,20 +273,15 @@ class Quoting:
         sources, cut = fitting(
             [
                 results.EvidenceSource(
-                    passage_id=each.id,
-                    section_id=each.section_id,
-                    doc_tag=each.doc_tag,
-                    title=each.title,
-                    rank=rank,
-                    uri=caller.uri(each),
+                    passage_id=each.id, section_id=each.section_id, doc_tag=each.doc_tag, title=each.title
                 )
-                for rank, each in enumerate(passages, start=1)
+                for each in passages
             ],
             share=0.4,
         )
-        named = {each.section_id: each for each in passages[: len(sources)]}
+        named = {each.section_id: number for number, each in enumerate(sources, start=1)}
         spoken = takewhile(lambda each: each.section_id in named, answered.quotes)
-        kept, reason = fitting([_quote_of(named[each.section_id], each, caller) for each in spoken], share=0.6)
+        kept, reason = fitting([_quote_of(named[each.section_id], each) for each in spoken], share=0.6)
         reason = reason if reason != "none" else cut
         more = answered.has_more or len(kept) < len(answered.quotes)
         cursor = pages.cursor_to(offset + len(kept), state) if more else None
@@ -345,16 +340,13 @@ def _evidence_quote(passage: ScratchPassage, quote: Quote, caller: Caller) -> re
     )
 
 
-def _quote_of(passage: ScratchPassage, spoken: QuotedSpan, caller: Caller) -> results.EvidenceQuote:
-    return results.EvidenceQuote(
+def _quote_of(source: int, spoken: QuotedSpan) -> results.SourcedQuote:
+    return results.SourcedQuote(
         quote=spoken.quote,
-        passage_id=passage.id,
-        section_id=passage.section_id,
-        title=passage.title,
-        uri=caller.uri(passage),
-        certainty=spoken.certainty.value,
-        confidence=RATES[spoken.certainty],
+        source=source,
         line=spoken.line,
+        certainty=spoken.certainty,
+        confidence=RATES[spoken.certainty],
         also=spoken.also or UNSET,
-        flags=flagged(spoken.quote, passage.title),
+        flags=flagged(spoken.quote, spoken.title),
     )

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from clew.kb.limits import Flags, LimitReason, Notes
+from clew.search.quote.certainty import Certainty
 
 NOT_SURE = "Nothing in the documents answers this for sure. The nearest:"
 """The first note of an answer whose quotes are all unsure."""
@@ -92,17 +93,12 @@ class EvidenceQuote(msgspec.Struct, frozen=True, kw_only=True):
     section_id: str
     title: str
     uri: str
-    certainty: str | UnsetType = UNSET
-    """kb.retrieve_evidence: sure, likely or unsure."""
     confidence: float
-    """kb.retrieve_evidence: how often answers of this certainty were right. kb.extract_evidence: the share of the
-    question's words that it has."""
+    """The share of the question's words that it has."""
     line: int
     """Of the file that section_id names."""
     context_before: str | UnsetType = UNSET
     context_after: str | UnsetType = UNSET
-    also: tuple[str, ...] | UnsetType = UNSET
-    """Places of its copies."""
     flags: Flags = UNSET
 
 
@@ -119,8 +115,20 @@ class EvidenceSource(msgspec.Struct, frozen=True, kw_only=True):
     section_id: str
     doc_tag: str
     title: str
-    rank: int
-    uri: str
+
+
+class SourcedQuote(msgspec.Struct, frozen=True, kw_only=True):
+    quote: str
+    source: int
+    """The place of its source in the list, from 1."""
+    line: int
+    """Of the file that the source's section_id names."""
+    certainty: Certainty
+    confidence: float
+    """How often answers of this certainty were right."""
+    also: tuple[str, ...] | UnsetType = UNSET
+    """Places of its copies."""
+    flags: Flags = UNSET
 
 
 class Diagnostics(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,7 +152,7 @@ class Nearest(msgspec.Struct, frozen=True):
 
 
 class RetrievedEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    quotes: tuple[EvidenceQuote, ...]
+    quotes: tuple[SourcedQuote, ...]
     """All unsure where nothing in the documents answers the question for sure, which a note says; none where names of
     it stand nowhere."""
     sources: tuple[EvidenceSource, ...]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 TOO_BUSY = "The encoder is too busy to answer in time: this answer uses keywords only. Ask again for semantic results."
-_NOT_BUILT = "The semantic index is not built yet: this answer uses keywords only."
+_NOT_BUILT = "The semantic index is not built yet: this answer uses keywords only. `clew index` builds it."
 
 
 class VectorRanking(msgspec.Struct, frozen=True):

@@ -19,7 +19,8 @@ class Certainty(StrEnum):
     UNSURE = "unsure"
 
 
-RATES = {Certainty.SURE: 0.9, Certainty.LIKELY: 0.7, Certainty.UNSURE: 0.3}
+RATES = {Certainty.SURE: 0.83, Certainty.LIKELY: 0.57, Certainty.UNSURE: 0.26}
+"""Answers whose surest quote is of a class: the share that was right, of 100 answers that are held out."""
 _SURE, _LIKELY = 0.95, 0.55
 """Least shares of the question's words, by their rarity, in a quote and the headings above it."""
 _NEAR = 0.3

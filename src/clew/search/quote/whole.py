@@ -103,7 +103,20 @@ class _Units:
             if not self._goes_on(block):
                 self._flush(waiting, lead, depth)
                 waiting = []
-        self._flush(waiting, lead, depth)
+        if not self._joined_to_last(waiting, lead):
+            self._flush(waiting, lead, depth)
+
+    def _joined_to_last(self, waiting: Sequence[TextBlock], lead: tuple[int, int] | None) -> bool:
+        """True if a short paragraph at the end was added to the paragraph before it: it says one thing more of it."""
+        if len(waiting) != 1 or not self._goes_on(waiting[0]) or not self._found:
+            return False
+        start, end = self._span(waiting)
+        last = self._found[-1]
+        is_next = not self._text[last.end : start].strip() and last.form is BlockForm.PROSE and last.lead == lead
+        if not is_next or last.cut_before or last.cut_after or not self._fits(last.start, end, lead):
+            return False
+        self._found[-1] = msgspec.structs.replace(last, end=end)
+        return True
 
     def _goes_on(self, block: TextBlock) -> bool:
         """True if a paragraph goes with what follows it: it is short, or announces something."""
@@ -119,6 +132,9 @@ class _Units:
         whole = [*waiting, *run]
         spans = [self._span([each]) for each in run]
         if self._fits(*self._span(whole), lead) and (len(run) == 1 or self._are_short(spans)):
+            # What a heading and a few short items say, such as a default, belongs to the text that follows.
+            if whole[0].form is BlockForm.HEADING and self._tokens(*self._span(whole)) <= 2 * _SHORT:
+                return whole
             self._flush(whole, lead, depth)
             return []
         self._flush(waiting, lead, depth)
@@ -315,13 +331,15 @@ def says_nothing(text: str, form: BlockForm) -> bool:
     logged = sum(_LOGGED.match(line) is not None for line in lines)
     if len(lines) >= _FEWEST_LOGGED and logged * 2 > len(lines):
         return True
-    if form is BlockForm.CODE or "`" in text:
+    if form is BlockForm.CODE:
         return False
     if "[" not in text and "://" not in text and "|" not in text and "<" not in text:
         return False
     without = _TAG.sub(" ", _IMAGE.sub(" ", text))
-    links = len(_LINK.findall(without))
-    beside = len(_WORD.findall(_LINK.sub(" ", without)))
+    links, rest = len(_LINK.findall(without)), _LINK.sub(" ", without)
+    if "`" in rest:
+        return False
+    beside = len(_WORD.findall(rest))
     if not links:
         return not _WORD.search(without) and without != text
     return beside < links * _WORDS_BESIDE and (links > 1 or form is BlockForm.ITEM or beside == 0)
