@@ -269,3 +269,23 @@ def test_a_file_that_got_pages_of_another_size_was_written_anew_by_that(tmp_path
         for number in range(60):
             add(file, f"more {number} " + "long " * 1_000)
         assert file.tidy()
+
+
+# Verifies: REQ-o00010-C
+def test_a_thread_reads_the_state_that_it_holds_and_another_one_the_present_state(tmp_path: Path) -> None:
+    def latest(file: DerivedFile) -> list[str]:
+        with file.reading_latest() as connection:
+            return [text for (text,) in connection.execute("SELECT text FROM notes")]
+
+    with closing(DerivedFile(tmp_path / "notes.db", SCHEMA)) as file:
+        add(file, "one")
+        seen: list[list[str]] = []
+        with file.holding(), file.holding():
+            assert latest(file) == ["one"]
+            add(file, "two")
+            seen.append(latest(file))
+            other = threading.Thread(target=lambda: seen.append(latest(file)))
+            other.start()
+            other.join()
+        assert seen == [["one"], ["one", "two"]]
+        assert latest(file) == ["one", "two"]

@@ -59,7 +59,7 @@ class CodeService:
 
     def meaning(self, target: str) -> Meaning:
         """The symbols that a text may mean, among the files as they were read last."""
-        with self._lock:
+        with self._lock, self.keeper.file.holding():
             return meaning_of(self._bound(), target, self._is_aside)
 
     def is_test(self, symbol: FiledSymbol) -> bool:
@@ -89,7 +89,7 @@ class CodeService:
         """The symbols that a word at a place of a file means."""
         from clew.code.cursor import symbols_at
 
-        with self._lock:
+        with self._lock, self.keeper.file.holding():
             return symbols_at(self._bound(), path, line, word, column)
 
     def calls_from(self, symbol: FiledSymbol) -> "list[CallPlace]":
@@ -245,7 +245,7 @@ class CodeService:
 
     def _asked(self, symbol: FiledSymbol, ask: Callable[[Binder, Ref], T]) -> T:
         """The answer about a symbol, which is found again by its name: files may have changed since it was found."""
-        with self._lock:
+        with self._lock, self.keeper.file.holding():
             binder = self._bound()
             try:
                 return ask(binder, _now(binder, symbol))

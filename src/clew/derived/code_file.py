@@ -4,6 +4,7 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -124,6 +125,10 @@ class CodeFile:
         """Another one whenever the file was rebuilt."""
         self._file.keep_up()
         return self._file.opening
+
+    def holding(self) -> AbstractContextManager[None]:
+        """One state of the file for a question, which reads hundreds of records."""
+        return self._file.holding()
 
     def put(self, read: Sequence[tuple[SourceFile, Reading]], gone: Iterable[str] = ()) -> None:
         """Replace the records of files."""

@@ -108,6 +108,7 @@ class DerivedFile:
         self._met: SqliteConnections | None = None
         """The opening in which damage was met."""
         self._connections = self._open()
+        self._held = threading.local()
 
     @property
     def is_replaced(self) -> bool:
@@ -178,10 +179,27 @@ class DerivedFile:
 
     @contextmanager
     def reading_latest(self) -> Iterator[SqliteConnection]:
-        """One state of the present file, also if another process made it again, or if it was damaged."""
+        """One state of the present file, also if another process made it again, or if it was damaged: the state that
+        this thread holds, if it holds one."""
+        held: SqliteConnection | None = getattr(self._held, "connection", None)
+        if held is not None:
+            with self._noticing(), self._translated():
+                yield held
+            return
         self.keep_up()
         with self.reading() as connection:
             yield connection
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """One state of the present file for everything that this thread reads in a block, however often it does."""
+        with self.reading_latest() as connection:
+            before = getattr(self._held, "connection", None)
+            self._held.connection = connection
+            try:
+                yield
+            finally:
+                self._held.connection = before
 
     @contextmanager
     def writing_latest(self) -> Iterator[SqliteConnection]:
