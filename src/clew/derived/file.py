@@ -362,6 +362,10 @@ class DerivedFile:
         with alone(self.path) as is_alone:
             if not is_alone:
                 return None
+            # Whoever closed it since the first look has noted the state that it left.
+            (status, log, *_), note = statuses_and_note(self.path)
+            if is_open_here(self.path) or (status is not None and state_of(status).is_like(note.state)):
+                return None
         return _Doubt.UNKNOWN if note.state is None or (log is not None and log.st_size) else _Doubt.CHANGED
 
     def _flaw(self, connections: SqliteConnections, *, is_doubtful: bool) -> str | None:
