@@ -7,10 +7,10 @@ measured on generated memories. Misses are marked; they never fail the command.
 import argparse
 from pathlib import Path
 
-from benchmarks import memory_hooks, memory_pairs, memory_promises, memory_quality, memory_speed
+from benchmarks import memory_causes, memory_hooks, memory_pairs, memory_promises, memory_quality, memory_speed
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
-PARTS = (*memory_quality.REPORTS, "pairs", "promises", "hooks", "speed")
+PARTS = (*memory_quality.REPORTS, "pairs", "causes", "promises", "hooks", "speed")
 
 
 def main() -> None:
@@ -32,6 +32,8 @@ def main() -> None:
             print(f"{name}: skipped, because {args.data} is not there")
     if "pairs" in wanted:
         memory_pairs.report(misses=args.misses)
+    if "causes" in wanted:
+        memory_causes.report()
     if "promises" in wanted:
         memory_promises.report()
     if "hooks" in wanted:

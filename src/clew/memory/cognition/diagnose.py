@@ -1,6 +1,6 @@
 """Looking into the memory: suspicious texts, how well known questions are answered, what each space finds."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Literal
@@ -10,8 +10,9 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.memory.cognition.agreement import as_memory
 from clew.memory.cognition.dreams.recall_check import save_question
+from clew.memory.judging.causes import causes_in
 from clew.memory.model import LONGEST_QUERY, LONGEST_TEXT, Memory
-from clew.memory.navigation.spaces import SPACES, PairContext, causal_spans
+from clew.memory.navigation.spaces import SPACES, PairContext
 from clew.memory.storage.library import normal_id
 from clew.memory.texts.admit import check_text
 from clew.text.instruction_like import matches
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 AdversarialCheck = Literal["embedding_outlier", "content_misalign", "prompt_injection", "circular_logic"]
 _ENOUGH = 20
 _FAR = 3.0
+_CLAIMS = 50
 _SAME_CLAIM = 0.8
 
 
@@ -135,19 +137,39 @@ def _misaligned(view: "MemoryView", text: str) -> AttackSign:
 
 
 def _circular(text: str) -> AttackSign:
-    spans = causal_spans(text)
-    circles = [
-        f"{one[0]} → {one[1]} → {other[1]}"
-        for one, other in combinations(spans, 2)
-        if overlap(one[1], other[0]) >= _SAME_CLAIM and overlap(other[1], one[0]) >= _SAME_CLAIM
-    ]
+    """Claims that rest on each other: a circle of stated causes, of two steps or more."""
+    # Claims in a row are claims for themselves: `A because B, B because A`.
+    causes = causes_in(text.replace(",", "."))[:_CLAIMS]
+    follows = {
+        one: [at for at, other in enumerate(causes) if at != one and _is_claimed(causes[one].effect, other.cause)]
+        for one in range(len(causes))
+    }
+    circle = next((path for start in follows if (path := _circle(follows, start))), ())
     return AttackSign(
         check="circular_logic",
-        detected=bool(circles),
-        score=1.0 if circles else 0.0,
-        evidence=tuple(circles[:3]),
-        action="quarantine" if circles else "none",
+        detected=bool(circle),
+        score=1.0 if circle else 0.0,
+        evidence=(" → ".join([causes[circle[0]].cause, *(causes[at].effect for at in circle)]),) if circle else (),
+        action="quarantine" if circle else "none",
     )
+
+
+def _is_claimed(effect: str, cause: str) -> bool:
+    return overlap(effect, cause) >= _SAME_CLAIM
+
+
+def _circle(follows: Mapping[int, Sequence[int]], start: int) -> tuple[int, ...]:
+    """The shortest way from a claim back to itself."""
+    ways: list[tuple[int, ...]] = [(start,)]
+    met = {start}
+    for way in ways:
+        for after in follows[way[-1]]:
+            if after == start and len(way) > 1:
+                return way
+            if after not in met:
+                met.add(after)
+                ways.append((*way, after))
+    return ()
 
 
 def _undecided(check: str, why: str) -> AttackSign:

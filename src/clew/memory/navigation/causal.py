@@ -6,10 +6,10 @@ import msgspec
 
 from clew.errors import ClewError
 from clew.graph.walk import Walk
+from clew.memory.judging.causes import causes_in
 from clew.memory.model import Link, Memory, MemoryLinkKind
 from clew.memory.navigation.navigate import MOST_NODES, MemoryWalk
 from clew.memory.navigation.requests import CausalQuestion
-from clew.memory.navigation.spaces import causal_spans
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
@@ -30,6 +30,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
 class StatedCause(msgspec.Struct, frozen=True):
     cause: str
     effect: str
+    quote: str
 
 
 class CausalAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +63,9 @@ def query_causal(view: "MemoryView", asked: CausalQuestion) -> CausalAnswer:
         path = (*(step.own for step in steps), id)
         effects.append(Effect(node_id=id, description=memory.title, strength=round(strength, 4), path=path))
     effects.sort(key=lambda effect: -effect.strength)
-    stated = tuple(StatedCause(*span) for memory in starts for span in causal_spans(memory.text))
+    stated = tuple(
+        StatedCause(each.cause, each.effect, each.quote) for memory in starts for each in causes_in(memory.text)
+    )
     return CausalAnswer(
         effects=tuple(effects),
         stated=stated,

@@ -1,12 +1,13 @@
 """Walking from memory to memory: neighbourhoods, causal chains, generalisations, recent memories."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
 
 from clew.graph.walk import Direction, Step, Walk
+from clew.memory.judging.memories import judge_memories
 from clew.memory.model import EdgeType, Link, Memory, MemoryLinkKind
 from clew.memory.navigation.requests import (
     CausalPathQuery,
@@ -178,7 +179,7 @@ def causal_path(library: MemoryReader, asked: CausalPathQuery, check: Callable[[
     links = "causes lead" if path_type == "causal" else "links lead"
     return CausalPath(
         path_found=False,
-        path=(),
+        path=_into_cycle(library, start, kinds) if cycle else (),
         hop_count=0,
         path_confidence=0.0,
         path_type=path_type,
@@ -211,6 +212,51 @@ def _has_cycle(library: MemoryReader, kinds: Collection[MemoryLinkKind], ids: Co
             if not left[target]:
                 free.append(target)
     return any(left.values())
+
+
+def _into_cycle(library: MemoryReader, start: Memory, kinds: Collection[MemoryLinkKind]) -> tuple[Hop, ...]:
+    """The way from a memory into the circle, up to the first memory that comes again."""
+    links: list[Link] = []
+    way = [start.id]
+    ahead = {start.id: _after(library, start.id, kinds)}
+    # Depth first: a branch that ends is left again.
+    while way:
+        step = next(ahead[way[-1]], None)
+        if step is None:
+            way.pop()
+            links = links[: max(len(way) - 1, 0)]
+        elif step.target in way:
+            return _hops(library, start, [*links, step])
+        elif step.target not in ahead and len(ahead) < MOST_NODES:
+            way.append(step.target)
+            links.append(step)
+            ahead[step.target] = _after(library, step.target, kinds)
+    return ()
+
+
+def _after(library: MemoryReader, id: str, kinds: Collection[MemoryLinkKind]) -> Iterator[Link]:
+    links = library.index.links([id], tuple(kinds), inward=False)
+    seen = library.index.visible([link.target for link in links], library.viewer)
+    return iter([link for link in links if link.target in seen])
+
+
+def _hops(library: MemoryReader, start: Memory, links: Sequence[Link]) -> tuple[Hop, ...]:
+    memories = library.get_all([link.target for link in links])
+    first = Hop(node_id=start.id, name=start.title, edge_type=None, link=None, edge_weight=None, confidence=None)
+    return (
+        first,
+        *(
+            Hop(
+                node_id=link.target,
+                name=memories[link.target].title,
+                edge_type=link.edge_type,
+                link=link.kind.value,
+                edge_weight=link.weight,
+                confidence=link.confidence,
+            )
+            for link in links
+        ),
+    )
 
 
 def _path(
@@ -257,6 +303,8 @@ def entailment(library: MemoryReader, asked: EntailmentQuestion, near: Callable[
                 )
     linked = {each.node_id for side in found.values() for each in side} | {memory.id}
     for other in library.get_many(id for id in near(memory.text)[:_MOST_CANDIDATES] if id not in linked).values():
+        if judge_memories(memory, other, None).kind in ("contradicts", "replaces", "other_thing"):
+            continue
         way, score = _contained(memory, other)
         if way in sides[asked.direction]:
             found[way].append(Relative(node_id=other.id, title=other.title, score=score, depth=1, by="terms"))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from clew.memory.judging.causes import causes_in
 from clew.memory.model import Memory
 from clew.text.keywords import overlap, stems
 from clew.text.sentences import plain_spans
@@ -23,13 +24,6 @@ _SESSION_MINUTES = 10.0
 _KEPT = 128
 """Texts whose parts are remembered: one memory is compared with many."""
 
-_CUE = re.compile(
-    r"\b(?:(?P<forward>leads? to|led to|causes?|caused(?! by)|results? in|therefore|so that|hence)"
-    r"|because(?: of)?|due to|caused by|since|as a result of)\b",
-    re.IGNORECASE,
-)
-_CLAUSE = re.compile(r"[^.;!?\n]+")
-_SHORTEST_SPAN = 3
 _IDENTIFIER = re.compile(r"\b(?:[a-z]+_[a-z_0-9]+|[a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w+|\w+\(\)|\w+\.\w+\(?)")
 _ENTITY = re.compile(r"\b[A-Z][\w-]*(?:\s+[A-Z][\w-]*)*|\b\d[\d.,:-]*\d\b|https?://\S+")
 
@@ -53,20 +47,6 @@ class MemorySpace(msgspec.Struct, frozen=True):
     name: str
     purpose: str
     compare: Comparison
-
-
-@lru_cache(maxsize=_KEPT)
-def causal_spans(text: str) -> tuple[tuple[str, str], ...]:
-    """The causes and effects that a text names, by the words that join them."""
-    found: list[tuple[str, str]] = []
-    for clause in _CLAUSE.findall(text):
-        cue = _CUE.search(clause)
-        if cue is None:
-            continue
-        before, after = clause[: cue.start()].strip(" ,"), clause[cue.end() :].strip(" ,")
-        if min(len(before), len(after)) >= _SHORTEST_SPAN:
-            found.append((before, after) if cue["forward"] else (after, before))
-    return tuple(found)
 
 
 def code_terms(memory: Memory) -> frozenset[str]:
@@ -106,12 +86,16 @@ def _positional(one: Memory, other: Memory, pair: PairContext) -> float | None:
 
 
 def _causal(one: Memory, other: Memory, pair: PairContext) -> float | None:
-    first, second = causal_spans(one.text), causal_spans(other.text)
+    first, second = causes_in(one.text), causes_in(other.text)
     if not first or not second:
         return None
     # One leads to the other, or both say why the same happens.
     return max(
-        max(overlap(a[1], b[0]), overlap(b[1], a[0]), (overlap(a[0], b[0]) + overlap(a[1], b[1])) / 2)
+        max(
+            overlap(a.effect, b.cause),
+            overlap(b.effect, a.cause),
+            (overlap(a.cause, b.cause) + overlap(a.effect, b.effect)) / 2,
+        )
         for a in first
         for b in second
     )

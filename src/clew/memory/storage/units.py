@@ -276,6 +276,11 @@ class MemoryUnits:
         embedder = engine.spaces.configured() if engine is not None else None
         return None if embedder is None or not texts else embedder.embed(texts)
 
+    def cosine_of(self, one: str, other: str) -> float | None:
+        """The similarity in meaning of two short texts; None without an encoder."""
+        vectors = self.vectors((one, other))
+        return None if vectors is None else float(vectors[0] @ vectors[1])
+
 
 def _ranked_by(
     engine: "SearchEngine", question: "Question", check: Callable[[], None]

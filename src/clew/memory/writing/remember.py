@@ -5,13 +5,14 @@ Nothing is deleted or merged on the way: a contradiction becomes a link, and whe
 older memory is marked as superseded.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 import msgspec
 
 from clew.context import Context
 from clew.errors import InvalidArgument
+from clew.memory.judging.causes import leads_to
 from clew.memory.judging.verdict import Judgement, judge
 from clew.memory.model import (
     SIMILARITY,
@@ -40,6 +41,8 @@ from clew.text.instruction_like import flags_of
 from clew.text.keywords import overlap
 
 JUDGED = 20
+STATED = "stated"
+"""Origin of a link between causes that memories state begins with this; the sentences follow."""
 LINKED_FROM = 0.7
 _SHOWN = 5
 _RELATED_SHOWN_FROM = 0.5
@@ -203,6 +206,7 @@ class Writer:
             for each in judged
             if each.cosine is not None and each.cosine >= LINKED_FROM
         ]
+        links += causal_links(((memory, each.memory) for each in judged), self._units.cosine_of)
         if memory.origin.session is not None:
             before = self._library.latest(1, MemoryFilters(session=memory.origin.session))
             links += [linked(earlier.id, memory.id, MemoryLinkKind.NEXT, "session") for earlier, _ in before]
@@ -234,6 +238,18 @@ class Judged(msgspec.Struct, frozen=True):
     memory: Memory
     cosine: float | None
     verdict: Judgement
+
+
+def causal_links(pairs: Iterable[tuple[Memory, Memory]], cosine: Callable[[str, str], float | None]) -> list[Link]:
+    """Links from a memory whose stated effect is the cause that another one states, with the sentences as evidence."""
+    links: list[Link] = []
+    for one, other in pairs:
+        for first, second in ((one, other), (other, one)):
+            step = leads_to(first.text, second.text, cosine)
+            if step is not None:
+                link = linked(first.id, second.id, MemoryLinkKind.CAUSES, f"{STATED}: {step.evidence}")
+                links.append(msgspec.structs.replace(link, confidence=step.sure))
+    return links
 
 
 def supersede(change: ChangeWriter, memory: Memory, id: str) -> None:

@@ -20,6 +20,7 @@ from clew.memory.model import SIMILARITY, Link, Memory, MemoryLinkKind, linked
 from clew.memory.navigation.spaces import entities
 from clew.memory.places import each_once
 from clew.memory.scope import BY_ID
+from clew.memory.writing.remember import STATED, causal_links
 from clew.text.keywords import overlap
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def judge_pairs(view: "MemoryView", marks: Marks, most: int, give_way: Yield) ->
             if memory.retired_at or other.retired_at or other.id in known:
                 continue
             pairs += 1
+            found.links += causal_links(((memory, other),), view.units.cosine_of)
             verdict = judge_memories(old, new, near[other.id])
             if verdict.kind == "contradicts":
                 link = linked(new.id, old.id, MemoryLinkKind.CONTRADICTS, "; ".join(verdict.reasons))
@@ -89,7 +91,8 @@ def judge_pairs(view: "MemoryView", marks: Marks, most: int, give_way: Yield) ->
     found.report = {
         "memories_judged": len(written),
         "pairs_judged": pairs,
-        "contradictions_linked": len({link.id for link in found.links}),
+        "contradictions_linked": len({link.id for link in found.links if link.kind is MemoryLinkKind.CONTRADICTS}),
+        "causes_linked": len({link.id for link in found.links if link.kind is MemoryLinkKind.CAUSES}),
         "merge_proposals": list(unique.values())[:_LOOKED_AT],
     }
     return found
@@ -246,7 +249,8 @@ STEPS: dict[str, Step] = {**NREM, **REM}
 def write(view: "MemoryView", change: "ChangeWriter", found: StepResult) -> None:
     """Write the results of a step; a link that somebody deleted is not brought back."""
     for link in {link.id: link for link in found.links}.values():
-        is_new = link.origin in (SHORTCUT, _CO_USE) or link.kind is MemoryLinkKind.CONTRADICTS
+        is_stated = link.kind is MemoryLinkKind.CONTRADICTS or link.origin.startswith(STATED)
+        is_new = link.origin in (SHORTCUT, _CO_USE) or is_stated
         if is_new or change.present("link", link.id) is not None:
             change.link(link)
     if found.fitted is not None:
