@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from tests.code.asking import answer, opened, places, write
 
+from clew.errors import NotFound
 from clew.formats.code.trees import grammars
 
 RUST = "pub struct Engine;\n\nimpl Engine {\n    pub fn ring_twice(&self) {}\n}\n"
@@ -89,3 +90,18 @@ def test_words_are_read_in_time_that_is_linear_in_a_file(tmp_path: Path) -> None
     nested = "".join(f"namespace n{number} {{\n" for number in range(3_000)) + "}\n" * 3_000
     with opened(tmp_path, {"one.c": lines, "deep.cpp": nested + "int z(void) { return a8(); }\n"}) as project:
         assert answer(project, "one.c::a8")["total"] == 1
+
+
+# Verifies: REQ-d00742-A
+@pytest.mark.parametrize("target", ["Small.ring", "tower.Small.ring", "tower.py::Small.ring"])
+def test_a_member_is_named_by_a_class_that_has_it_from_another(tmp_path: Path, target: str) -> None:
+    files = {
+        "bells.py": "class Bell:\n    def ring(self): ...\n\n\nclass Gong:\n    def ring(self): ...\n",
+        "tower.py": "from bells import Bell\n\n\nclass Small(Bell):\n    pass\n\n\nSmall().ring()\n",
+    }
+    with opened(tmp_path, files) as project:
+        found = answer(project, target)
+        assert found["symbol"]["name"] == "bells.py::Bell.ring"
+        assert places(found) == ["tower.py:8"]
+        with pytest.raises(NotFound):
+            answer(project, "Small.hum")

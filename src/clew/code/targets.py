@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from clew.derived.code_file import STUBS, CodeFile, FiledSymbol
 from clew.formats.code.facts.model import CALLABLES, CLASS, SCOPES, Symbol
 from clew.graph.code.binding.library import PREFIX
-from clew.graph.code.binding.types import Outside, Ref
+from clew.graph.code.binding.types import Instance, Outside, Ref
 from clew.graph.code.binding.uses import Binder
 from clew.workspace.file_argument import FileArgument
 
@@ -107,8 +107,11 @@ def _symbols_meant(binder: Binder, text: str) -> list[FiledSymbol]:
 def _in_file(binder: Binder, path: str, name: str) -> list[FiledSymbol]:
     symbols = binder.file.symbols_of(path)
     exact = [each for each in symbols if each.qualname == name]
+    head, _, tail = name.rpartition(".")
+    above = [each for each in symbols if head and each.qualname == head]
+    inherited = _inherited(binder, above, tail) if not exact else []
     same = [each for each in symbols if each.name == name or each.qualname.endswith(f".{name}")]
-    return exact or same or _defined(binder.file, binder.in_file(path, name))
+    return exact or inherited or same or _defined(binder.file, binder.in_file(path, name))
 
 
 def symbol_at(symbols: Sequence[S], line: int) -> S | None:
@@ -138,8 +141,17 @@ def _named(binder: Binder, name: str) -> list[FiledSymbol]:
             for each in file.named(".".join(parts[cut:]), _MOST)
             if each.qualname == ".".join(parts[cut:]) and _is_module(each.path, "/".join(parts[:cut]))
         ]
-        found = of_module or found or _through_modules(binder, name, tail)
+        found = (
+            of_module or found or _through_modules(binder, name, tail) or _inherited(binder, _named(binder, head), tail)
+        )
     return list(dict.fromkeys(found))
+
+
+def _inherited(binder: Binder, symbols: Iterable[FiledSymbol], name: str) -> list[FiledSymbol]:
+    """The member of a name that classes have from those above them."""
+    classes = (Ref(each.path, each.place) for each in symbols if each.kind == CLASS)
+    members = (each.ref for of in classes for each in binder.member_of_class(of, name, Instance(of)).members)
+    return list(dict.fromkeys(_defined(binder.file, members)))
 
 
 def _through_modules(binder: Binder, name: str, tail: str) -> list[FiledSymbol]:
