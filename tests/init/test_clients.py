@@ -94,7 +94,7 @@ def test_a_running_server_is_named_as_each_client_spells_it(project, client, exp
     assert entry(client, project) == expected
 
 
-# Verifies: REQ-d00442-C, REQ-d00862-D
+# Verifies: REQ-d00442-C, REQ-d00862-E
 def test_settings_of_zed_with_comments_are_edited_in_place(project):
     (project / ".zed").mkdir()
     (project / ".zed/settings.json").write_text('// mine\n{"tab_size": 2}\n')

@@ -267,13 +267,18 @@ def test_the_next_step_in_the_client_is_told_and_memory_is_offered(small, run_in
     assert "Memory is not connected" not in run_init("--client", "gemini", "--memory").out
 
 
-# Verifies: REQ-d00442-D
-def test_a_path_of_this_computer_in_a_shared_file_is_warned_of(small, run_init, monkeypatch):
+# Verifies: REQ-d00442-D, REQ-d00862-D
+def test_a_shared_file_names_a_command_and_no_path_of_this_computer(small, home, run_init, monkeypatch):
     monkeypatch.setattr(init, "own_command", lambda: ("/home/me/.venv/bin/clew",))
 
-    out = run_init("--client", "claude-code", "--client", "codex").out
+    out = run_init("--client", "claude-code", "--client", "codex", "--memory").out
 
-    assert "Warning: .mcp.json names /home/me/.venv/bin/clew, which is a place on this computer." in out
+    assert '"command": "clew"' in (small / ".mcp.json").read_text()
+    for path in (".mcp.json", ".claude/settings.json", ".codex/hooks.json"):
+        assert "/home/me" not in (small / path).read_text()
+    assert "/home/me/.venv/bin/clew" in (home / ".codex" / "config.toml").read_text()
+    assert "Warning: .mcp.json names `clew`, as on the computers of a team" in out
+    assert "Put /home/me/.venv/bin on the PATH" in out
 
 
 # Verifies: REQ-d00442-A

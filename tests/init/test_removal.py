@@ -75,7 +75,7 @@ def test_uninstall_takes_the_server_out_of_the_configuration_of_the_user(project
     assert not any(path.name == "claude_desktop_config.json" for path in home.rglob("*.json"))
 
 
-# Verifies: REQ-d00862-D
+# Verifies: REQ-d00862-E
 @pytest.mark.parametrize(
     "text",
     [

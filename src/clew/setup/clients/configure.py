@@ -29,6 +29,7 @@ __all__ = [
     "Client",
     "ClientPlan",
     "client_config",
+    "command_for",
     "complete_interrupted",
     "config_path",
     "own_command",
@@ -214,6 +215,13 @@ def own_command() -> tuple[str, ...]:
     if running is None or (found and Path(found).resolve() == running.resolve()):
         return BY_NAME
     return (str(running),)
+
+
+def command_for(client: str, own: Sequence[str]) -> tuple[str, ...]:
+    """The command for a client's configuration: one in the project is for the whole team, whose computers have `clew`
+    on the PATH and not this installation."""
+    known = _known(client)
+    return tuple(own) if not known.in_project or tuple(own) == BY_UVX else BY_NAME
 
 
 def client_config(client: str, root: Path, command: Sequence[str], *, url: str = "", force: bool = False) -> ClientPlan:

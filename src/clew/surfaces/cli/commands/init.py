@@ -25,6 +25,7 @@ from clew.setup.clients.configure import (
     CLIENTS,
     ClientPlan,
     client_config,
+    command_for,
     complete_interrupted,
     config_path,
     own_command,
@@ -113,8 +114,8 @@ def run(args: argparse.Namespace) -> int:
     files = [_config_change(root, findings, args.force), _gitignore_change(root)]
     command = own_command() if args.client else ()
     names = dict.fromkeys(args.client)
-    plans = [client_config(name, root, command, url=args.url, force=args.force) for name in names]
-    hooks, plans = memory_hooks(args, root, command, plans)
+    plans = [client_config(name, root, command_for(name, command), url=args.url, force=args.force) for name in names]
+    hooks, plans = memory_hooks(args, root, BY_UVX if command == BY_UVX else BY_NAME, plans)
     files += hooks
     if not args.dry_run:
         _write(root, files, plans)
@@ -272,8 +273,8 @@ def _next_steps(args: argparse.Namespace, plans: list[ClientPlan]) -> Iterator[s
     if shared:
         names = ", ".join(_shown(plan.path, plan.within or plan.path) for plan in shared)
         yield (
-            f"\nWarning: {names} names {command[0]}, which is a place on this computer. Before you share the file, "
-            "install Clew so that `clew` is on everybody's PATH, and run this again with --force."
+            f"\nWarning: {names} names `clew`, as on the computers of a team, and no `clew` on your PATH leads to this "
+            f"one. Put {Path(command[0]).parent} on the PATH of the client, or install Clew with `pipx` or `uv tool`."
         )
     hooked = [name for name in dict.fromkeys(args.client) if name in HOOK_FILES]
     if hooked and not args.memory:
