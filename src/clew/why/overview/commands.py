@@ -13,6 +13,7 @@ from clew.graph.model import HIERARCHY, Node, NodeKind
 from clew.trace.reports.groups import FLOOD, UNCOVERED
 from clew.why.overview.about import AboutProject
 from clew.why.overview.overview import Overview, main_symbol
+from clew.why.overview.telling_line import telling_place
 
 if TYPE_CHECKING:
     from clew.project import Project
@@ -57,7 +58,12 @@ def _question(about: AboutProject) -> str:
 
 
 def _reasons(project: "Project", seen: Overview) -> Iterator[NextCommand]:
-    for busy in seen.past.busy if seen.past is not None else ():
+    busy_files = seen.past.busy if seen.past is not None else ()
+    paths = [each.path for each in busy_files if not project.uses.tests.holds(each.path)]
+    if (telling := telling_place(project, paths)) is not None:
+        yield NextCommand(f"clew why {shlex.quote(telling)}", "who asked for it, what proves it")
+        return
+    for busy in busy_files:
         symbol = main_symbol(project, busy.path)
         if symbol is not None:
             place = shlex.quote(f"{busy.path}:{symbol.line}")

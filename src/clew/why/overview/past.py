@@ -21,12 +21,14 @@ _TRIVIAL = re.compile(r"(?:wip|fixup!|squash!|amend!|merge|bump|release|v?\d+\.\
 _TRAILER = re.compile(r"^(?:[A-Z][\w-]+-by|change-id|generated[ -]with|🤖).*$", re.IGNORECASE | re.MULTILINE)
 _PREFIX = re.compile(r"^[a-z]+(?:\([^)]*\))?!?: ")
 _DECIDES = re.compile(
-    r"\b(?:decid(?:e|ed|es)|chos(?:e|en)|choose|agreed|reject(?:ed|s)?|instead of|rather than|in favou?r of|no longer"
-    r"|deprecat\w+|drop(?:s|ped)? support|switch(?:ed|es)? (?:to|from)|replac(?:e|es|ed)\b.*\b(?:with|by)|so that"
-    r"|because|trade-?off)\b",
+    r"\b(?:decid(?:e|ed|es)|decision|chose|chosen|agreed|in favou?r of|trade-?off|no longer support\w*"
+    r"|drop(?:s|ped)? support|we (?:will|prefer)|(?:rather than|instead of)\b.*\bbecause"
+    r"|because\b.*\b(?:rather than|instead of))\b|\b(?:rejected|ruled[- ]out):"
+    r"|^(?:deprecates?|switch(?:es|ed)? (?:from|to))\b",
     re.IGNORECASE,
 )
-_STRONG = re.compile(r"\b(?:decid\w+|chos\w+|agreed|reject\w*|instead of|rather than|because|in favou?r of)\b", re.I)
+"""Words of a decision; what is deprecated or rejected may be the subject of any change."""
+_STRONG = re.compile(r"\b(?:decid\w+|decision|chose|chosen|agreed|in favou?r of|trade-?off)\b", re.IGNORECASE)
 _NOT_BUSY = re.compile(
     r"(?:^|/)(?:change(?:s|log)|history|news|release)[^/]*$|\.lock$|(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|go\.sum)$",
     re.IGNORECASE,
