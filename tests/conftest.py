@@ -31,6 +31,10 @@ settings.load_profile("steady")
 gc.disable()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()

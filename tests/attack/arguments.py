@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests import forked
 from tests.attack.outcome import Outcome
 
 from clew.operation.listing import all_tools
@@ -97,7 +98,7 @@ def run(rounds: int) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder, "project")
         shutil.copytree(_DEMO, root, ignore=shutil.ignore_patterns(".clew"))
-        with subprocess.Popen(
+        with forked.Process(
             [sys.executable, "-m", "clew", "serve", str(root), "--toolsets", "all"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -18,6 +18,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from tests import forked
 from tests.attack.client import SMALL_SPEC
 from tests.attack.outcome import Outcome
 
@@ -92,7 +93,7 @@ class Server:
 
     def __init__(self, root: Path, *, starts: bool) -> None:
         self._root = root
-        self._process = subprocess.Popen(
+        self._process = forked.Process(
             [sys.executable, "-m", "clew", "lsp"],
             cwd=root,
             stdin=subprocess.PIPE,

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from tests import forked
 from tests.attack.hook_worker import SECONDS, Ended, Task
 from tests.attack.outcome import Outcome
 
@@ -128,7 +129,7 @@ class World:
         (self._root / "clew.toml").write_text('[project]\nname = "harbour"\n[embedder]\nkind = "none"\n')
         (self._root / "src" / "tides.py").write_text("def height():\n    return 2\n")
         remember = ("remember", "Heights are in metres.", "--about", "src/tides.py", "-C", str(self._root))
-        subprocess.run([sys.executable, "-m", "clew", *remember], check=True, capture_output=True)
+        forked.run([sys.executable, "-m", "clew", *remember], check=True, capture_output=True)
         self._whole = root / "whole"
         shutil.copytree(self._state, self._whole)
         self._faults: tuple[Callable[[], Any], ...] = (

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from mcp.shared.exceptions import MCPError
+from tests import forked
 from tests.attack.outcome import Outcome
 from tests.in_process import Done
 from tests.in_process import run as type_command
@@ -156,7 +157,7 @@ def _use(root: Path, commands: Iterable[tuple[str, ...]]) -> None:
     for command in commands:
         _type(root, command)
     event = {"session_id": "one", "cwd": str(root), "hook_event_name": "UserPromptSubmit", "prompt": "the tides"}
-    subprocess.run(
+    forked.run(
         [sys.executable, "-m", "clew", "hook", "UserPromptSubmit", "--host", "claude"],
         input=json.dumps(event).encode(),
         cwd=root,

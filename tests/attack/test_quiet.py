@@ -58,6 +58,7 @@ def test_every_command_and_every_tool_that_is_listed_is_tried() -> None:
 
 
 # Verifies: REQ-d00611-A+B
+@pytest.mark.long
 def test_nobody_is_told_and_nothing_is_left_outside_that_the_page_on_privacy_does_not_list() -> None:
     outcome = quiet.tried()
     if outcome.skipped:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.docs.markdown import fences, sections
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 COPIED = (

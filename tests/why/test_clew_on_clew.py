@@ -23,6 +23,7 @@ def servers() -> Iterator[Servers]:
 
 
 # Verifies: REQ-o00043-B
+@pytest.mark.long
 def test_every_file_leads_to_a_requirement_and_a_test(servers: Servers, project: Path) -> None:
     lacking = []
     for path in sorted((project / "src" / "clew").rglob("*.py")):
