@@ -130,7 +130,7 @@ def test_addresses_of_the_newer_kind_can_be_listened_on(served: Served) -> None:
         stop()
 
 
-# Verifies: REQ-d00234-B
+# Verifies: REQ-d00234-B, REQ-d00822-G
 def test_the_server_of_req_is_one_command_and_one_entry(shell: Shell, tmp_path: Path) -> None:
     path = tmp_path / ".mcp.json"
     path.write_text('{"mcpServers": {"other": {"command": "x"}, "req": {"command": "req", "args": ["mcp"]}}}\n')

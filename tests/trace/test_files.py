@@ -269,13 +269,15 @@ def test_a_change_is_recorded_with_its_difference(opened: Open, root: Path) -> N
 # move_requirement
 
 MOVED = SPEC[SPEC.index("## REQ-d00001") : SPEC.index("---\n\n## REQ-d00002")].rstrip("\n") + "\n"
+RULED = f"{MOVED}\n---\n"
+"""With the rule behind it, which moves along where the other file would set nothing apart."""
 
 
 # Verifies: REQ-o00022-A, REQ-d00051-B
 def test_a_requirement_moves_to_a_new_file_with_every_byte(opened: Open, root: Path) -> None:
     project = opened(root)
     moved = move(project, "d1", "spec/new/hour.md")
-    assert (root / "spec" / "new" / "hour.md").read_text(encoding="utf-8") == MOVED
+    assert (root / "spec" / "new" / "hour.md").read_text(encoding="utf-8") == f"{MOVED}\n---\n"
     assert spec(root) == SPEC.replace(MOVED + "\n---\n\n", "")
     assert (moved.source_file, moved.dest_file, moved.source_empty) == ("spec/clock.md", "spec/new/hour.md", False)
     source = project.trace.requirement("d1").source
@@ -287,11 +289,11 @@ def test_a_requirement_moves_to_a_new_file_with_every_byte(opened: Open, root: P
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("# Empty\n", f"# Empty\n\n{MOVED}"),
-        ("# No end of line", f"# No end of line\n\n{MOVED}"),
-        ("", MOVED),
-        ("\ufeff", f"\ufeff{MOVED}"),
-        ("x\n\n\n", f"x\n\n\n{MOVED}"),
+        ("# Empty\n", f"# Empty\n\n{RULED}"),
+        ("# No end of line", f"# No end of line\n\n{RULED}"),
+        ("", RULED),
+        ("\ufeff", f"\ufeff{RULED}"),
+        ("x\n\n\n", f"x\n\n\n{RULED}"),
         ("a\n\n---\n\nb\n", f"a\n\n---\n\nb\n\n---\n\n{MOVED}"),
         ("a\n\n---\n", f"a\n\n---\n\n{MOVED}\n---\n"),
         ("a\r\n\r\n---\r\n\r\nb\r\n", f"a\r\n\r\n---\r\n\r\nb\r\n\r\n---\r\n\r\n{MOVED}"),
@@ -323,7 +325,7 @@ def test_what_set_it_apart_goes_with_it(opened: Open, root: Path, before: str, a
     with_spec(root, before)
     moved = move(opened(root), "d1", "spec/other.md")
     assert spec(root) == after
-    assert spec(root, "other.md") == MOVED
+    assert spec(root, "other.md") == (RULED if f"{MOVED}\n---" in before else MOVED)
     assert moved.source_empty is is_empty
 
 
@@ -472,3 +474,18 @@ def test_requirements_of_other_formats_are_left_to_their_own_tools(opened: Open,
     assert foreign
     with pytest.raises(WrongKind, match="not a file of the folders in \\[requirements\\]"):
         move(project, foreign[0], "spec/moved.md")
+
+
+# Verifies: REQ-d00827-B
+def test_a_requirement_takes_its_rule_along(opened: Open, root: Path) -> None:
+    text = (root / "spec" / "clock.md").read_text(encoding="utf-8")
+    one = (
+        "## REQ-d00071: {0}\n\n**Level**: DEV | **Status**: Draft\n\n## Assertions\n\nA. It SHALL be.\n\n*End* *{0}*\n"
+    )
+    first, second = one.format("First"), one.format("Second").replace("71", "72")
+    (root / "spec" / "ruled.md").write_text(f"# Ruled\n\n{first}\n---\n\n{second}\n---\n", encoding="utf-8")
+    moved = move(opened(root), "d71", "spec/own.md")
+    assert moved.success
+    assert (root / "spec" / "own.md").read_text(encoding="utf-8") == f"{first}\n---\n"
+    assert (root / "spec" / "ruled.md").read_text(encoding="utf-8") == f"# Ruled\n\n{second}\n---\n"
+    assert (root / "spec" / "clock.md").read_text(encoding="utf-8") == text

@@ -101,7 +101,7 @@ def test_context_keeps_its_budget_and_begins_with_obligations(servers: Servers, 
     assert names.index("reason") < names.index("tested_by") < names.index("excerpt")
     # What was not found is one line, and the text has the numbers of its lines.
     assert all(each["facts"] for each in data["sections"])
-    assert data["notes"][-1].startswith("Nothing found for: used by, decisions and pitfalls")
+    assert data["notes"][-1].startswith("Nothing found for: used by")
     assert data["sections"][-1]["facts"][0]["text"].startswith("5 ")
 
 

@@ -4,7 +4,7 @@ A commit has sections of its own: what it says, what it touched, and what it is 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clew.derived.history import Commit
@@ -63,6 +63,7 @@ def thread_of(inquiry: Inquiry) -> Thread:
         sections = past_sections(inquiry)
     else:
         sections = _sections(inquiry)
+    sections = tuple(each for each in sections if each.facts or not _is_lacking(inquiry, each.name))
     inquiry.demand_same_files()
     if not inquiry.questions.is_whole:
         inquiry.notes.append(_CUT_OFF)
@@ -70,6 +71,25 @@ def thread_of(inquiry: Inquiry) -> Thread:
         inquiry.notes.append(f"Others have this name too: {', '.join(target.others)}.")
     notes = tuple(dict.fromkeys(inquiry.notes))
     return Thread(target.name, target.kind, target.title, target.place, sections, notes)
+
+
+_SUBJECTS: Mapping[str, tuple[NodeKind, ...]] = {
+    "asked_for_by": (NodeKind.REQUIREMENT, NodeKind.SPEC),
+    "open_changes": (NodeKind.REQUIREMENT, NodeKind.SPEC),
+    "proved_by": (NodeKind.TEST,),
+    "tested_by": (NodeKind.TEST,),
+}
+"""The kinds of nodes without which a section without facts says nothing."""
+
+
+def _is_lacking(inquiry: Inquiry, name: str) -> bool:
+    """True for a section about something that the whole project lacks: it is not mentioned. In a project that has it,
+    the section says that nothing was found."""
+    if name == "decided":
+        return not inquiry.project.memory.exists
+    counts = inquiry.graph.node_counts()
+    kinds = _SUBJECTS.get(name, ())
+    return bool(kinds) and not any(counts.get(kind, 0) for kind in kinds)
 
 
 def decided_and_open(call: Call, asked_for: str) -> tuple[EvidenceSection, EvidenceSection]:

@@ -152,7 +152,8 @@ class Saves:
         check_writable(self._root, edits)
         for edit in edits:
             refuse_other_reading(self._drafting, edit)
-        return self.bookkeeping.with_entries(edits, message, _renamed(pending))
+        takes_back = any(each.draft.operation == REVERT for each in pending)
+        return self.bookkeeping.with_entries(edits, message, _renamed(pending), takes_back=takes_back)
 
     def _write(self, files: FileTransaction, edits: Sequence[FileEdit]) -> None:
         try:

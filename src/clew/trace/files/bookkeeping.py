@@ -41,16 +41,35 @@ class Bookkeeping:
 
     # Changelogs
 
-    def with_entries(self, edits: Sequence[FileEdit], reason: str | None, renamed: Mapping[str, str]) -> list[FileEdit]:
+    def with_entries(
+        self, edits: Sequence[FileEdit], reason: str | None, renamed: Mapping[str, str], *, takes_back: bool = False
+    ) -> list[FileEdit]:
         """The edits with a changelog entry for every Active requirement whose text they change. `renamed` gives the
-        former ids of requirements with a new one."""
+        former ids of requirements with a new one. Edits that take back what was saved lose no entry: it was saved."""
         if not self._settings.changelog.hash_current:
             return list(edits)
+        if takes_back:
+            edits = [self._with_former_entries(edit, renamed) for edit in edits]
         owing = {edit.path: found for edit in edits if (found := self._owing(edit, renamed))}
         if not owing:
             return list(edits)
         author = self.signed(reason, [record.id for found in owing.values() for record in found])
         return [self._with_entries(edit, owing.get(edit.path, ()), author, reason or "-") for edit in edits]
+
+    def _with_former_entries(self, edit: FileEdit, renamed: Mapping[str, str]) -> FileEdit:
+        """The edit with the entries that the file has now, below which a new one follows."""
+        before = {record.id: record.changelog for record in self._requirements(edit.before)}
+        data = edit.after or b""
+        edits: list[SpanEdit] = []
+        for record in self._requirements(data):
+            known = set(map(changelog_line, record.changelog))
+            lines = map(changelog_line, reversed(before.get(renamed.get(record.id, record.id), ())))
+            block = data[record.span.start : record.span.end]
+            for line in lines:
+                if line not in known:
+                    block = with_changelog_entry(block, self._grammar, line)
+            edits.append(SpanEdit(record.span.start, record.span.end, block))
+        return msgspec.structs.replace(edit, after=spliced(data, edits)) if edits else edit
 
     def signed(self, reason: str | None, ids: Sequence[str]) -> ChangelogAuthor:
         """The author of the entries for these requirements. Refused if the author or the reason is not known."""

@@ -6,6 +6,7 @@ A revision is resolved once, and only the id of its commit is passed to other co
 """
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -192,6 +193,9 @@ def contents(root: Path, blobs: Iterable[str]) -> dict[str, bytes]:
     return found
 
 
+_IN_SUBMODULE = re.compile(r"is in submodule '([^']+)'")
+
+
 def ignored(root: Path, paths: Iterable[str], *, also_tracked: bool = False) -> frozenset[str]:
     """The paths that git ignores, spelled as the operating system does; they need not exist. Tracked ones count only
     with `also_tracked`."""
@@ -200,7 +204,15 @@ def ignored(root: Path, paths: Iterable[str], *, also_tracked: bool = False) -> 
     if not asked:
         return frozenset()
     options = ("-z", "--stdin", *(("--no-index",) if also_tracked else ()))
-    output = command(root, "check-ignore", *options, stdin=parse.as_input(asked), says_no=1, patterns=True)
+    try:
+        output = command(root, "check-ignore", *options, stdin=parse.as_input(asked), says_no=1, patterns=True)
+    except Unavailable as error:
+        if (inside := _IN_SUBMODULE.search(error.message)) is None:
+            raise
+        raise Refused(
+            f"'{inside[1]}' is a submodule: a repository of its own, with its own history.",
+            hint=f"Ask there, with `-C {inside[1]}` and the path below it.",
+        ) from error
     return frozenset(name.removeprefix("./") for name in parse.names(output))
 
 

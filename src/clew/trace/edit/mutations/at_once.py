@@ -17,7 +17,7 @@ from clew.text.lines import Span
 from clew.trace.edit.mutations.mutation import Mutation, MutationEffect
 from clew.trace.edit.mutations.rewriting import Original, rewritten
 from clew.trace.edit.requests import DryRun, IfVersion, RequirementId, SaveBranch
-from clew.trace.edit.text.blocks import split_block
+from clew.trace.edit.text.blocks import GAP, split_block
 from clew.trace.edit.text.draft import ChangeDraft, DraftBlock
 
 KINDS = ("implements", "refines")
@@ -100,10 +100,21 @@ class MoveToEnd(Mutation, frozen=True, kw_only=True):
         if any(isinstance(each, Requirement) and each.id == block.id for each in read(before, draft.grammar).blocks):
             raise Conflict(f"'{path}' holds {block.id} already.", hint="Give one of the two another id.")
         # First the new place: whatever happens in between, the requirement is somewhere.
-        lead, data, tail = split_block(with_block(before, block.data)[len(before) :])
+        source = draft.file(block.path)
+        moved = with_block(before, block.data)[len(before) :]
+        lead, data, tail = split_block(moved + _rule_behind(source, block.definition.node.source, moved))
         draft.add(path, len(before), lead, data, tail)
-        draft.remove(block, _with_gaps(draft.file(block.path), block.definition.node.source))
+        draft.remove(block, _with_gaps(source, block.definition.node.source))
         return MutationEffect(self, id, id, *files, f"Moved {id} from {block.path} to {path}")
+
+
+def _rule_behind(data: bytes, source: Source | None, moved: bytes) -> bytes:
+    """The rule that closes a block in its file, where the moved block would have none on either side."""
+    gap = GAP.match(data, source.end) if source is not None else None
+    if gap is None or b"---" not in gap[0] or moved.lstrip().startswith(b"---") or moved.rstrip().endswith(b"---"):
+        return b""
+    line_end = b"\r\n" if moved.endswith(b"\r\n") else b"\n"
+    return line_end + b"---" + line_end
 
 
 def _with_gaps(data: bytes, source: Source | None) -> tuple[int, int] | None:
