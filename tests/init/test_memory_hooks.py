@@ -103,6 +103,20 @@ def test_what_cannot_be_edited_is_refused_before_anything_is_written(small, run_
         run_init("--client", "claude-code", "--memory")
     with pytest.raises(InvalidArgument, match="no hooks"):
         run_init("--client", "claude-desktop", "--memory")
+    with pytest.raises(Refused, match="was not changed"):
+        run_init("--memory")
+    assert snapshot(small) == before
+
+
+# Verifies: REQ-d00314-C
+def test_hooks_need_a_client_that_has_any(small, run_init, snapshot):
+    before = snapshot(small)
+    with pytest.raises(InvalidArgument, match="needs a client"):
+        run_init("--memory")
+    (small / ".zed").mkdir()
     with pytest.raises(InvalidArgument, match="needs a client"):
         run_init("--memory")
     assert snapshot(small) == before
+    (small / "CLAUDE.md").touch()
+    run_init("--memory")
+    assert (small / ".claude" / "settings.json").exists()

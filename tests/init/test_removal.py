@@ -115,3 +115,16 @@ def test_json_with_comments_is_edited_in_place(text):
     listed = with_item(text, "hooks", "Stop", {"command": "clew"})
     assert read_object(listed)["hooks"] == {"Stop": [{"command": "clew"}]}
     assert [each for each in comments if each in listed] == comments
+
+
+# Verifies: REQ-d00862-F
+def test_init_writes_for_the_clients_that_are_used_here_and_names_the_commands_for_the_rest(plant, run_init):
+    project = plant({"CLAUDE.md": "# Ours\n", ".zed/settings.json": "{}", "GEMINI.txt": "no"})
+    said = run_init().out
+    assert read_object((project / ".mcp.json").read_text())["mcpServers"]["clew"]["command"] == "clew"
+    assert "context_servers" in (project / ".zed" / "settings.json").read_text()
+    for path in (".cursor", ".vscode", ".gemini", ".github", "opencode.json"):
+        assert not (project / path).exists()
+    assert "--client cursor" in said
+    assert "--client claude-code  " not in said
+    assert "Nothing changed" in run_init().out

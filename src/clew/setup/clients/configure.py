@@ -29,6 +29,7 @@ __all__ = [
     "Client",
     "ClientPlan",
     "client_config",
+    "clients_found",
     "command_for",
     "complete_interrupted",
     "config_path",
@@ -85,6 +86,8 @@ class Client(msgspec.Struct, frozen=True):
     """True if the command and its arguments are one list."""
     more: Mapping[str, Any] = {}
     """Further keys in the entry of a program."""
+    marks: tuple[str, ...] = ()
+    """Files and folders of a project that say that somebody uses the client there."""
     next_step: str = ""
     """The next step of a person in the client, once its configuration is written."""
 
@@ -117,6 +120,7 @@ CLIENTS: Mapping[str, Client] = {
         True,
         typed=True,
         variable="${{{}}}",
+        marks=(".mcp.json", ".claude", "CLAUDE.md"),
         next_step="Start `claude` in this folder and approve the server when it asks. `/mcp` shows its state.",
     ),
     "claude-desktop": Client(
@@ -134,6 +138,7 @@ CLIENTS: Mapping[str, Client] = {
         typed=True,
         in_workspace=True,
         variable="${{env:{}}}",
+        marks=(".cursor", ".cursorrules"),
         next_step="Open this folder in Cursor. In its settings, MCP, switch the server `clew` on.",
     ),
     "vscode": Client(
@@ -144,6 +149,7 @@ CLIENTS: Mapping[str, Client] = {
         typed=True,
         in_workspace=True,
         variable="${{env:{}}}",
+        marks=(".vscode/mcp.json",),
         next_step="Open .vscode/mcp.json in VS Code and press Start above the server; confirm that you trust it.",
     ),
     "codex": Client(
@@ -161,6 +167,7 @@ CLIENTS: Mapping[str, Client] = {
         True,
         url_key="httpUrl",
         variable="${{{}}}",
+        marks=(".gemini", "GEMINI.md"),
         next_step="Start `gemini` in this folder and trust the folder when it asks. `/mcp` lists the server.",
     ),
     "copilot": Client(
@@ -172,6 +179,7 @@ CLIENTS: Mapping[str, Client] = {
         local="local",
         more={"tools": ["*"]},
         variable="${{{}}}",
+        marks=(".github/mcp.json", ".github/copilot-instructions.md"),
         next_step="Start `copilot` in this folder and trust the folder when it asks. `/mcp show` lists the server.",
     ),
     "zed": Client(
@@ -179,6 +187,7 @@ CLIENTS: Mapping[str, Client] = {
         lambda root: root / ".zed" / "settings.json",
         "context_servers",
         True,
+        marks=(".zed",),
         next_step="Open this folder in Zed and trust it when it asks. The settings of the agent panel show the server.",
     ),
     "opencode": Client(
@@ -191,9 +200,15 @@ CLIENTS: Mapping[str, Client] = {
         remote="remote",
         in_one_list=True,
         variable="{{env:{}}}",
+        marks=("opencode.json", "opencode.jsonc", ".opencode"),
         next_step="Start `opencode` in this folder. `opencode mcp list` shows the server.",
     ),
 }
+
+
+def clients_found(root: Path) -> tuple[str, ...]:
+    """The clients that somebody uses in a project, by names in its folder; only those with a configuration there."""
+    return tuple(name for name, client in CLIENTS.items() if any((root / mark).exists() for mark in client.marks))
 
 
 def config_path(client: str, root: Path) -> Path:

@@ -25,6 +25,7 @@ from clew.setup.clients.configure import (
     CLIENTS,
     ClientPlan,
     client_config,
+    clients_found,
     command_for,
     complete_interrupted,
     config_path,
@@ -75,7 +76,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         choices=list(CLIENTS),
         metavar="NAME",
-        help=f"also write this client's configuration; may be repeated: {', '.join(CLIENTS)}",
+        help=f"write this client's configuration, and not those of the clients that are used here; may be repeated: "
+        f"{', '.join(CLIENTS)}",
     )
     parser.add_argument(
         "--url", default="", metavar="URL", help="let the client use a running HTTP server, with a token of your own"
@@ -110,6 +112,9 @@ def run(args: argparse.Namespace) -> int:
         from clew.surfaces.cli.commands.uninstall import remove_from
 
         return remove_from(root, proposed_config(detect(Path(args.folder))), dry_run=args.dry_run, as_json=args.json)
+    args.named = bool(args.client)
+    if not args.client and not args.no_memory:
+        args.client = list(clients_found(root))
     findings = detect(Path(args.folder))
     files = [_config_change(root, findings, args.force), _gitignore_change(root)]
     command = own_command() if args.client else ()
@@ -246,13 +251,13 @@ def _closing_lines(
         yield "\nNothing changed: everything is already in place."
     if files[0].state == "differs":
         yield "\nYour clew.toml was kept. `--force` replaces it with what was found."
-    if not args.client and not args.no_memory:
-        commands = {name: _client_command(args.folder, name) for name in CLIENTS}
+    if not args.named and not args.no_memory:
+        commands = {name: _client_command(args.folder, name) for name in CLIENTS if name not in args.client}
         width = max(map(len, commands.values()))
-        yield "\nConnect a client (writes or merges its configuration, and keeps what is in it):"
+        yield "\nConnect another client (writes or merges its configuration, and keeps what is in it):"
         for name, command in commands.items():
             yield f"  {command:<{width}}  {CLIENTS[name].title}: {_shown(config_path(name, root), root)}"
-    elif args.url:
+    if args.url:
         yield f"\nThe client sends the token in {token_path()}, which only you can read. Before you start the client:"
         yield f'  export {TOKEN_VARIABLE}="$(cat {shlex.quote(str(token_path()))})"'
     elif args.no_memory and anything and not args.dry_run:

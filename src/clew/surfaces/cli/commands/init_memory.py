@@ -40,9 +40,10 @@ def memory_hooks(
         raise InvalidArgument("--answers needs --memory.", hint="Pass both, or neither.")
     if not args.memory and not args.no_memory:
         return [], plans
-    if args.memory and not args.client:
+    named = [name for name in dict.fromkeys(args.client) if args.named or name in HOOK_FILES]
+    if args.memory and not named:
         raise InvalidArgument("--memory needs a client.", hint=f"Pass --client with one of {', '.join(HOOK_FILES)}.")
-    clients = list(dict.fromkeys(args.client)) or list(HOOK_FILES)
+    clients = named or list(HOOK_FILES)
     changes: list[PlannedFile] = []
     for client in clients:
         path = root / hook_file(client).path
@@ -63,7 +64,8 @@ def memory_hooks(
 def memory_notes(args: argparse.Namespace) -> Iterator[str]:
     """Notes for the user about the hooks."""
     if args.memory:
-        yield from (file.note for client in dict.fromkeys(args.client) if (file := HOOK_FILES[client]).note)
+        files = (HOOK_FILES.get(client) for client in dict.fromkeys(args.client))
+        yield from (file.note for file in files if file is not None and file.note)
         yield "`CLEW_MEMORY=off` switches the hooks off for a session, and `clew init --no-memory` takes them out."
 
 
