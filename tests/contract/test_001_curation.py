@@ -166,6 +166,17 @@ def test_nested_merges_are_undone_in_reverse_and_not_otherwise(memory: Memory) -
     assert sorted(memory.ids("margin keel")) == sorted(ids)
 
 
+# Verifies: REQ-d00302-D
+def test_restoring_twice_says_that_it_is_restored_already(memory: Memory) -> None:
+    id = memory.store("Tide tables are read in UTC.")
+    memory.store("Lamps burn at night.")
+    hash = memory("forget_concept", node_id=id, reason="obsolete", rationale=WHY)["reversal_hash"]
+    memory("restore_from_hash", reversal_hash=hash)
+    error = memory.failure("restore_from_hash", reversal_hash=hash).error
+    assert "already restored" in error.message
+    assert error.data["already_restored"]
+
+
 # Verifies: REQ-d00302-E
 def test_lineage_tells_everything_that_happened(memory: Memory) -> None:
     ids = two(memory)

@@ -1,6 +1,10 @@
 """What is listed, under which names."""
 
+import json
+from pathlib import Path
+
 import pytest
+from tests.contract.memory_client import remembering, write_project
 
 from clew.errors import ConfigError
 from clew.operation.declare import Toolset
@@ -77,3 +81,17 @@ def test_unknown_names_are_refused_with_what_there_is() -> None:
     assert "trace" in unknown_set.value.hint
     with pytest.raises(ConfigError):
         choose(TOOLS, Choice(profile="nobody"))
+
+
+# Verifies: REQ-o00004-F
+def test_the_profile_of_context_graph_costs_at_most_18000_tokens_with_the_bounds_of_its_arguments(
+    tmp_path: Path,
+) -> None:
+    with remembering(write_project(tmp_path / "harbour")) as memory:
+        listed = memory.tools
+    told = [tool.model_dump(exclude_none=True, by_alias=True, mode="json") for tool in listed.values()]
+    # Four characters are a token, as the source of the figure counted.
+    assert sum(len(json.dumps(tool, separators=(",", ":"))) for tool in told) / 4 <= 18_000
+    arguments = listed["search_graph"].input_schema["properties"]
+    assert (arguments["top_k"]["minimum"], arguments["top_k"]["maximum"], arguments["top_k"]["default"]) == (1, 100, 10)
+    assert (arguments["query"]["minLength"], arguments["query"]["maxLength"]) == (1, 4_096)

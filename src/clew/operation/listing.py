@@ -200,3 +200,13 @@ def outlined(tool: ListedOperation) -> ListedOperation:
     schema = tool.output_schema
     short = {"type": "object", "properties": {name: {} for name in schema.get("properties", {})}}
     return msgspec.structs.replace(tool, result=msgspec.Raw(msgspec.json.encode(short)))
+
+
+def plain(tool: ListedOperation) -> ListedOperation:
+    """The tool without a title and what follows from an argument being optional. Bounds and other defaults stay."""
+    from clew.operation.schemas import without_plain_defaults
+
+    if not tool.input_schema.get("properties"):
+        return msgspec.structs.replace(tool, title="")
+    short = without_plain_defaults(tool.input_schema)
+    return msgspec.structs.replace(tool, title="", arguments=msgspec.Raw(msgspec.json.encode(short)))

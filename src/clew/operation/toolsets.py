@@ -10,7 +10,7 @@ from clew.errors import ConfigError
 from clew.operation import switches
 from clew.operation.declare import Toolset
 from clew.operation.defaults import ALL_FORMATS, default_names
-from clew.operation.listing import ListedOperation, brief, outlined, terse
+from clew.operation.listing import ListedOperation, brief, outlined, plain, terse
 from clew.operation.names import NameStyle, Wording, by_any_spelling, portable, spell
 from clew.workspace.holding import RequirementFormat
 
@@ -47,6 +47,8 @@ class Profile(msgspec.Struct, frozen=True):
     outlined: bool = False
     """True if the listing names only the fields of results: its clients know what is inside, and pay for the listing
     with every connection."""
+    plain: bool = False
+    """True if the listing leaves out titles and what follows from an argument being optional; bounds stay."""
     terse: bool = False
     """True if the listing also leaves out titles, the fields of results, and bounds and plain defaults of arguments."""
     later: bool = True
@@ -65,7 +67,14 @@ PROFILES = {
         Profile("req-safety", "req", (Toolset.REGISTER,), whole=True),
         Profile("spox", "spox", (Toolset.SPECS,)),
         Profile("wekadocs", "wekadocs", (Toolset.KB, Toolset.GRAPH), "wekadocs", heartbeat=True, outlined=True),
-        Profile("context-graph", "context-graph", (Toolset.MEMORY, Toolset.COGNITION), heartbeat=True),
+        Profile(
+            "context-graph",
+            "context-graph",
+            (Toolset.MEMORY, Toolset.COGNITION),
+            heartbeat=True,
+            outlined=True,
+            plain=True,
+        ),
     )
 }
 
@@ -127,6 +136,8 @@ def choose(tools: Sequence[ListedOperation], choice: Choice, environ: Mapping[st
         server = (profile.server_name, profile.scheme, structured, profile.heartbeat, profile.whole)
         if profile.outlined:
             own = tuple(outlined(tool) for tool in own)
+        if profile.plain:
+            own = tuple(plain(tool) for tool in own)
         if profile.terse:
             own = tuple(terse(tool) for tool in own)
         listing = ToolListing(own, own, *server)

@@ -181,6 +181,8 @@ class ChangeJournal:
             if later:
                 change.details["with"] = list(later)
             for each, events in found:
+                if events and all(change.present(event.collection, event.id) == event.before for event, _ in events):
+                    raise _restored(each)
                 for event, after in events:
                     if change.present(event.collection, event.id) != event.after:
                         raise _changed_since(each, event, after)
@@ -248,6 +250,14 @@ def spelled_time(time: str | None) -> str | None:
 
 def _hash(operation: str, at: str) -> str:
     return f"sha256:{hashlib.sha256(f'{operation} {at} {secrets.token_hex(16)}'.encode()).hexdigest()}"
+
+
+def _restored(record: ChangeRecord) -> Conflict:
+    return Conflict(
+        f"The {record.operation} of {record.at} is already restored: everything that it changed is as it was before.",
+        hint="Nothing is left to do.",
+        data={"already_restored": True},
+    )
 
 
 def _changed_since(record: ChangeRecord, event: Event, later: Event | None) -> Conflict:
