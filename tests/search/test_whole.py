@@ -200,4 +200,6 @@ def test_the_share_of_the_question_decides_how_sure_a_quote_is() -> None:
     assert certainty(1.0, near=0.1) is Certainty.UNSURE
     assert certainty(1.0, telling=0.2) is Certainty.UNSURE
     assert certainty(1.0, may=False) is Certainty.UNSURE
+    assert QuoteSupport(1.0, 0.2, 0.5, True, names=True).certainty is Certainty.SURE
+    assert QuoteSupport(0.3, 0.2, 0.5, True, defines=True).certainty is Certainty.LIKELY
     assert RATES[Certainty.SURE] > RATES[Certainty.LIKELY] > RATES[Certainty.UNSURE]

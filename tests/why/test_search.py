@@ -279,7 +279,7 @@ def test_a_rebuild_of_a_damaged_index_has_the_documents_in_it(
 @pytest.mark.parametrize("after_terms", [False, True], ids=["terms", "text"])
 @pytest.mark.parametrize(
     ("tool", "argument", "listed"),
-    [("kb_search", "query", "results"), ("kb_retrieve_evidence", "question", "quotes")],
+    [("kb_search", "query", "results"), ("kb_retrieve_evidence", "question", "sources")],
 )
 def test_documents_are_found_although_the_index_is_damaged(
     client: McpClient, project: Path, tool: str, argument: str, listed: str, after_terms: bool

@@ -11,7 +11,7 @@ import msgspec
 from clew.errors import ClewError
 from clew.kb.answer.answering import spells_out
 from clew.search.dense.search import TOO_BUSY
-from clew.search.quote.certainty import Certainty
+from clew.search.quote.certainty import Certainty, surest
 from clew.search.quote.definitions import phrases_of
 from clew.search.quote.evidence import Quote, QuoteLimits
 from clew.search.quote.whole import quote_text
@@ -119,7 +119,9 @@ def ask(call: "Call", question: str) -> Answered:
     ranked = _ranked(told, intent_of(question))
     if not any(each.may_answer for each in told):
         return Answered(tuple(each.quote for each in ranked[:_NEAREST]), (), (NOT_SURE, *notes))
-    return Answered(tuple(_chosen(ranked)), (), notes)
+    chosen = _chosen(ranked)
+    unsure = () if surest(each.certainty for each in chosen) is not _UNSURE else (NOT_SURE,)
+    return Answered(tuple(chosen), (), (*unsure, *notes))
 
 
 def _units(

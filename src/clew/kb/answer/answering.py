@@ -22,7 +22,7 @@ from clew.kb.answer.shortlist import KeptPages, chosen_mode, fingerprint
 from clew.kb.boundary import Boundary
 from clew.operation.paging import Pages
 from clew.search.dense.search import TOO_BUSY
-from clew.search.quote.certainty import RATES, Certainty
+from clew.search.quote.certainty import RATES, Certainty, surest
 from clew.search.quote.evidence import Quote, evidence
 from clew.search.quote.whole import quote_text
 from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence
@@ -163,7 +163,7 @@ def quoted(
     reason = _why_not(found, read) if is_first else None
     if reason is not None and read.unmentioned:
         return _absent(read, found, reason)
-    if reason is not None:
+    if reason is not None and not any(quote.may_answer for quote in found):
         end = min(end, offset + NEAREST)
     quotes = found[offset:end]
     return QuotedAnswer(
@@ -176,14 +176,12 @@ def quoted(
 
 
 def _why_not(found: Sequence[Quote], read: ReadSections) -> str | None:
-    """The reason why none of the quotes answers the question; None if one may."""
+    """The reason why none of the quotes surely answers the question; None if one is likely to."""
     if not found:
         return None
     if read.unmentioned:
         return _UNMENTIONED.format(names=" and ".join(f"'{name}'" for name in read.unmentioned))
-    if any(quote.may_answer for quote in found):
-        return None
-    return results.NOT_SURE
+    return results.NOT_SURE if surest(quote.certainty for quote in found) is Certainty.UNSURE else None
 
 
 def _absent(read: ReadSections, found: Sequence[Quote], reason: str) -> QuotedAnswer:

@@ -40,11 +40,16 @@ class QuoteSupport(msgspec.Struct, frozen=True, gc=False):
     """Likeness in meaning; None if it is not known."""
     may_answer: bool
     """False if it is too far from the question to be an answer."""
+    names: bool = False
+    """True if the question names something: in a small project its name may stand in every text."""
+    defines: bool = False
+    """True if it says what the thing is that the question asks for."""
 
     @property
     def certainty(self) -> Certainty:
         is_far = self.near is not None and self.near < _NEAR
-        if not self.may_answer or is_far or self.telling < _TELLING or self.same < _LIKELY:
+        says_little = self.telling < _TELLING and not self.names and not self.defines
+        if not self.may_answer or is_far or says_little or (self.same < _LIKELY and not self.defines):
             return Certainty.UNSURE
         return Certainty.SURE if self.same >= _SURE else Certainty.LIKELY
 

@@ -366,6 +366,8 @@ def _weighed(
         telling=together.same * sum(asked.rarities.values()),
         near=None if by_words else near.likeness,
         may_answer=may_answer,
+        names=asked.naming > 0,
+        defines=defines,
     )
     return _Window(cut, curve.at(score, asked), may_answer, says_something, worth, evidence)
 
