@@ -151,6 +151,14 @@ def test_impact_of_a_file_has_its_users_and_tests_and_a_callee_those_of_its_call
             ["(cd tools && go test ./in -run '^(TestA)$')", "(cd tools && go test .)"],
         ),
         (
+            {"go.mod": "module m"},
+            [("a_test.go", "TestA"), ("a_test.go", "BenchmarkA"), ("in/b_test.go", "BenchmarkB")],
+            [
+                "go test . -run '^(TestA)$' -bench '^(BenchmarkA)$' -benchtime 1x",
+                "go test ./in -run '^$' -bench '^(BenchmarkB)$' -benchtime 1x",
+            ],
+        ),
+        (
             {"Cargo.toml": "[workspace]", "crates/b/Cargo.toml": "[package]"},
             [("crates/b/src/lib.rs", "tests.rings"), ("src/lib.rs", "tests.tolls")],
             ["(cd crates/b && cargo test rings)", "cargo test tolls"],

@@ -130,9 +130,17 @@ def _go(tests: list[NamedTest], read: ReadText) -> Iterator[RunnerCommand]:
         module = _nearest(inside[0].path, ("go.mod",), read)
         package = posixpath.relpath(folder or ".", module or ".")
         where = shlex.quote(f"./{package}" if package != "." else ".")
-        wanted = "|".join(dict.fromkeys(test.name.rpartition(".")[2] for test in inside if test.name))
-        named = f" -run {shlex.quote(f'^({wanted})$')}" if all(test.name for test in inside) else ""
+        names = dict.fromkeys(test.name.rpartition(".")[2] for test in inside)
+        measured = [name for name in names if name.startswith("Benchmark")]
+        others = [name for name in names if name not in measured]
+        named = f" -run {_one_of(others)}" if all(names) else ""
+        # `-run` alone leaves benchmarks out; once is enough to see one fail.
+        named += f" -bench {_one_of(measured)} -benchtime 1x" if measured else ""
         yield RunnerCommand(_within(module, f"go test {where}{named}"), _paths(inside))
+
+
+def _one_of(names: list[str]) -> str:
+    return shlex.quote(f"^({'|'.join(names)})$" if names else "^$")
 
 
 def _rust(tests: list[NamedTest], read: ReadText) -> Iterator[RunnerCommand]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _FEWEST = 10
 """Where fewer tests reach a symbol itself, those of its callers are run too."""
+_FEW = 3
+"""Where fewer are known, those that changed in the same commits are run too."""
 _MOST_PROOFS = 200
 _MOST_UNKNOWN = 5
 _HISTORY_SECONDS = 0.5
@@ -137,7 +139,7 @@ def _together(
         names = {symbol.qualname for symbol in those}
         known = sum(test.of in names for test in found.values())
         left = until - time.monotonic()
-        if known < _FEWEST and left > 0 and not project.uses.tests.holds(path):
+        if known < _FEW and left > 0 and not project.uses.tests.holds(path):
             for each in changed_together(project, path, min(left, _HISTORY_SECONDS)):
                 if each.path not in named:
                     yield TestToRun(each.path, 1, "", "changed together", "recorded", those[0].qualname)
