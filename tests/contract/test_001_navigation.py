@@ -364,3 +364,14 @@ def test_the_manifest_is_read_and_its_actions_are_proposed(memory: Memory) -> No
     assert (len(found["rejected"]), found["applied"]) == (1, [])
     assert memory.number("reload_manifest", path="/etc/passwd") == -32002
     assert not memory("reload_manifest", path="missing.md")["found"]
+
+
+# Verifies: REQ-d00825-D
+def test_a_comparison_of_every_space_is_cut_and_not_refused(memory: Memory) -> None:
+    for number in range(60):
+        memory.store(f"The lamp of berth {number} burns because ships of line {number} pass the rock at night.")
+    spaces = [f"E{number}" for number in range(1, 14)]
+    found = memory("debug_compare_retrieval", query="why do lamps burn at the rock", spaces=spaces, top_k=50)
+    assert found["truncated"] is True
+    assert found["fused"]
+    assert any(found["spaces"].values())

@@ -71,6 +71,18 @@ class SpaceComparison(msgspec.Struct, frozen=True, kw_only=True):
     fused: tuple[SpaceHit, ...]
     truncated: bool = False
 
+    def first(self, count: int) -> "SpaceComparison":
+        """The same with at most so many of each list."""
+        lists = (*self.spaces.values(), *self.unique.values(), self.fused)
+        return SpaceComparison(
+            spaces={space: hits[:count] for space, hits in self.spaces.items()},
+            absent_spaces=self.absent_spaces,
+            overlap=self.overlap,
+            unique={space: ids[:count] for space, ids in self.unique.items()},
+            fused=self.fused[:count],
+            truncated=any(len(each) > count for each in lists),
+        )
+
 
 def check_adversarial(view: "MemoryView", content: str, checks: Collection[AdversarialCheck]) -> Adversarial:
     text = check_text("content", content, LONGEST_TEXT)

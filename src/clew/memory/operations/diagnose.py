@@ -26,6 +26,7 @@ from clew.memory.curation.status import (
     utl_status,
 )
 from clew.memory.operations.operation import MemoryOperation
+from clew.operation.budget import longest_page
 from clew.operation.call import Call
 
 SpaceId = Literal["E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10", "E11", "E12", "E13"]
@@ -128,7 +129,9 @@ class DebugCompareRetrieval(
     top_k: TopK = 10
 
     def run(self, call: Call) -> SpaceComparison:
-        return compare_retrieval(call.project.memory.view(call), self.query, self.spaces, self.top_k)
+        found = compare_retrieval(call.project.memory.view(call), self.query, self.spaces, self.top_k)
+        # Every space shows as many as there is room for in all of them: what is compared has one length.
+        return longest_page(found.first, self.top_k, None)
 
 
 class ReloadManifest(
