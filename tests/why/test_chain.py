@@ -110,3 +110,36 @@ def test_a_walk_without_time_says_so(tmp_path: Path) -> None:
     second = repo.commit("Run a formatter", {"load.py": "total = load(the_first_ship)\n"})
     chain = chain_of(tmp_path, "load.py", 1, 1, seconds=0.0)
     assert (chain.decided, chain.not_followed, chain.is_whole) == ({second: 1}, 1, False)
+
+
+# Verifies: REQ-d00361-H
+def test_a_partial_clone_says_that_contents_are_missing(tmp_path: Path) -> None:
+    repo = Repository(tmp_path / "whole")
+    repo.git("config", "uploadpack.allowFilter", "true")
+    repo.commit("Load", {"load.py": "total = load(  the_first_ship )\n"})
+    repo.commit("Run a formatter", {"load.py": "total = load(the_first_ship)\n"})
+    repo.git("clone", "-q", "--filter=blob:none", f"file://{tmp_path / 'whole'}", str(tmp_path / "part"))
+    servers = Servers()
+    try:
+        data, _, _ = servers.why(tmp_path / "part", "load.py:1")
+    finally:
+        servers.close()
+    made = next(each for each in data["sections"] if each["name"] == "made_by")
+    assert "contents are not in this clone; these are the commits of the file" in made["note"]
+
+
+# Verifies: REQ-d00361-C
+def test_what_changed_with_the_commit_that_a_shallow_clone_begins_with_is_not_told(tmp_path: Path) -> None:
+    repo = Repository(tmp_path / "whole")
+    repo.commit("Load", {"load.py": "total = load(the_first_ship)\n", "docs/load.md": "# Load\n"})
+    repo.commit("Go on", {"other.py": "X = 1\n"})
+    repo.git("clone", "-q", "--depth", "1", f"file://{tmp_path / 'whole'}", str(tmp_path / "part"))
+    servers = Servers()
+    try:
+        data, _, _ = servers.why(tmp_path / "part", "load.py:1")
+    finally:
+        servers.close()
+    made = next(each for each in data["sections"] if each["name"] == "made_by")
+    assert [fact["text"] for fact in made["facts"]] == [
+        "this commit or an earlier one; the shallow clone begins with it"
+    ]

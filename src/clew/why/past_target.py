@@ -54,7 +54,9 @@ def between(call: "Call", text: str) -> Target | None:
         return None
     name = f"{match['first']}..{match['last']}"
     path = (match["path"] or "").strip()
-    return Target(asked=text, kind="commits", name=name, path=_past_path(call, path, name, last) if path else None)
+    return Target(
+        asked=text, kind="commits", name=name, path=_past_path(call, path, match["last"], last) if path else None
+    )
 
 
 def _past_path(call: "Call", text: str, name: str, last: str) -> str:
@@ -64,7 +66,7 @@ def _past_path(call: "Call", text: str, name: str, last: str) -> str:
         raise NotFound(f"'{shortened(text)}' is outside of the project.", hint="Name a file or folder of the project.")
     if not git_history.commits_between(call.root, None, last, path, 1):
         raise NotFound(
-            f"Not known: no commit up to {shortened(name)} touches '{shortened(text)}'.",
+            f"Not known: no commit up to {shortened(name)} touched '{shortened(text)}'.",
             hint=f"{near_names(call, path)}Name a file or folder that was there, or leave it out.",
         )
     return path

@@ -136,7 +136,7 @@ def _by_lines(inquiry: Inquiry, story: LineStory, touches: Sequence[FileTouch]) 
     unread = sum(1 for id in chain.decided if id not in commits)
     first = commits.get(chosen[0])
     return LineOrigins(
-        section("made_by", facts, absent="Not known.", note=_note(story), most=_MOST_FACTS),
+        section("made_by", facts, absent="Not known.", note=_note(inquiry, story), most=_MOST_FACTS),
         _authors(people, "line", note=f"{counted(unread, 'commit')} not read yet." if unread else ""),
         tuple(commits[id] for id in chosen if id in commits),
         people,
@@ -170,7 +170,7 @@ def _shares(inquiry: Inquiry, chain: Chain, commits: dict[str, Commit], chosen: 
             if is_first and (message := whole_message(commit.message, _LONGEST_MESSAGE)):
                 commit_text += f" Its message: {message}"
         yield Fact(f"{share}{commit_text}", "recorded", id[:12])
-        if is_first and commit is not None:
+        if is_first and commit is not None and not _is_cut(inquiry, chain, id):
             yield from _steps(chain, commits)
             yield from around(inquiry, commit)
             yield from _begun(inquiry, chain, commits)
@@ -331,14 +331,15 @@ def _merge(inquiry: Inquiry, commit: str) -> str | None:
     return known or None
 
 
-def _note(story: LineStory) -> str:
+def _note(inquiry: Inquiry, story: LineStory) -> str:
     notes = list(story.notes)
     if story.chain.not_committed:
         notes.append(f"{counted(story.chain.not_committed, 'line')} not committed yet.")
     if story.chain.not_followed:
         notes.append(f"{counted(story.chain.not_followed, 'line')} not followed behind the last commit.")
     if not story.chain.is_whole:
-        notes.append("git did not answer all questions in time, so an earlier commit may have decided the lines.")
+        why = "contents are not in this clone" if git_history.is_partial(inquiry.root) else "there was no time"
+        notes.append(f"The chain ends early, because {why}: an earlier commit may have decided the lines.")
     return " ".join(notes)
 
 
@@ -352,7 +353,9 @@ def _by_touches(inquiry: Inquiry, touches: Sequence[FileTouch]) -> LineOrigins:
     size = last - first + 1
     note = f"{size:,} lines are too many to ask git about each; name some of them." if size > MOST_LINES else ""
     if not note and inquiry.text is not None and inquiry.text.lines:
-        note = "git blame timed out; these are the commits of the file."
+        is_partial = git_history.is_partial(inquiry.root)
+        why = "contents are not in this clone" if is_partial else "there was no time"
+        note = f"The commits of these lines are not known, because {why}; these are the commits of the file."
     people = _people(Counter((touch.commit.author, touch.commit.email) for touch in touches))
     return LineOrigins(
         section("made_by", facts, absent="Not known.", note=note, most=_MOST_COMMITS),
