@@ -562,3 +562,12 @@ def test_steering_follows_links_confidence_and_use(memory: Memory) -> None:
     assert again["candidate"]["value"] < 0 < linked["candidate"]["value"]
     assert memory("get_recent_context")["count"] == 6
     assert view_of(memory.project).service.adjustments.last() == []
+
+
+# Verifies: REQ-d00335-A
+def test_coming_next_in_a_session_is_no_link_of_the_gardener_and_of_no_reward(memory: Memory) -> None:
+    memory.store("Oil is bought in winter.")
+    stored = memory("store_memory", content="Ropes are coiled twice.", rationale=WHY)
+    parts = {part["name"]: part for part in stored["steering_reward"]["parts"]}
+    assert (parts["linkage"]["value"], parts["linkage"]["because"]) == (0, "0 links and 0 citations")
+    assert memory("get_steering_feedback")["reward"]["gardener_score"] == -1.0

@@ -157,6 +157,15 @@ RULES: Final = (
         rf"\b(?:if\s+you\s+are|as)\s+an?\s+{_MODEL}\b{_FEW}"
         r"\b(?:must|should|shall|have\s+to|please|reply|respond|execute|run)\b",
     ),
+    # Waiting to be read by what has tools to call.
+    _rule(
+        "read this|reading this|recall this|retrieve this|load this|process this|read the|reading the|recall the|"
+        "retrieve the|load the|process the",
+        r"\b(?:when(?:ever)?|once|after|if|as\s+soon\s+as|upon)\s+(?:you\s+)?"
+        r"(?:read(?:ing)?|recall|retrieve|load|process)\s+(?:this|the)\s+(?:note|memory|text|comment|entry|passage)\b"
+        r"[,:]?\s+(?:you\s+(?:must|should|have\s+to)\s+|please\s+|immediately\s+|always\s+|first\s+){0,2}"
+        r"(?:call|invoke|execute|run|use|forget|delete|remove|merge|send|post|upload|reply|respond|answer|fetch|open)\b",
+    ),
     # Asking for what only a model has, or for secrecy towards its user.
     _rule(
         "prompt|instruction|system message|initial message|hidden text|secret rules",

@@ -1,6 +1,6 @@
 """Steering: whether the memory is well kept, or whether a text would be worth remembering."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -9,7 +9,7 @@ from clew.memory.cognition.learning.learner import accuracy_of
 from clew.memory.cognition.learning.observations import observed
 from clew.memory.cognition.records import INSUFFICIENT, SampledAnswer
 from clew.memory.judging.verdict import judge
-from clew.memory.model import LONGEST_TEXT, Memory
+from clew.memory.model import LONGEST_TEXT, Memory, MemoryLinkKind
 from clew.memory.places import Places
 from clew.memory.scope import MemoryFilters
 from clew.memory.texts.admit import check_text
@@ -49,7 +49,7 @@ class Steering(SampledAnswer, frozen=True, kw_only=True):
 def feedback(view: "MemoryView", content: str | None, domain: str | None) -> Steering:
     index, viewer = view.library.index, view.viewer
     rows = index.latest(viewer, MemoryFilters(domain=domain), _SAMPLE)
-    linked = sum(map(bool, index.around((row.id for row in rows), cites=True).values()))
+    linked = _linked(view, [row.id for row in rows])
     rated = [row.confidence for row in rows if row.confidence is not None]
     accuracy, outcomes = accuracy_of(view, domain)
     known = observed(view).outcomes(domain)
@@ -97,6 +97,14 @@ _ADVICE = {
     "curator": "Check doubtful memories with critique_context, check_types low_confidence.",
     "assessor": "Shown memories are seldom used: narrow queries, and forget what is never used.",
 }
+
+
+def _linked(view: "MemoryView", ids: Sequence[str]) -> int:
+    """The number of memories with a link or a citation. Coming after another one in a session is no link."""
+    links = view.library.index.links(ids, cites=True)
+    return len(
+        {end for link in links if link.kind is not MemoryLinkKind.NEXT for end in (link.source, link.target)} & {*ids}
+    )
 
 
 def _score(share: float) -> float:
