@@ -256,3 +256,15 @@ def test_the_store_is_described_by_doctor(demo: Path) -> None:
 def test_clew_finds_nothing_to_complain_of_in_clew() -> None:
     done = clew("check", "--strict", str(DEMO.parent.parent))
     assert done.returncode == 0, done.stdout
+
+
+# Verifies: REQ-d00440-A, REQ-d00443-H
+def test_json_alone_is_the_brief_as_data_and_an_empty_question_is_answered_with_what_to_write(
+    demo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(demo)
+    assert main(["--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["node_counts"]["requirement"] == 23
+    for question in ("", "  "):
+        assert main(["ask", question]) == 2
+        assert "clew ask needs a question." in capsys.readouterr().err

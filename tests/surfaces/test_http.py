@@ -68,9 +68,9 @@ async def test_every_transport_gives_the_same_data(start: Start, demo: Path) -> 
     answers = []
     for client in (Client(start(demo, "http")), Client(sse_client(start(demo, "sse")), mode="legacy")):
         async with client:
-            answers.append((await client.call_tool("get_hierarchy", {"req_id": "REQ-o00003"})).structured_content)
+            answers.append((await client.call_tool("get_requirement", {"req_id": "REQ-o00003"})).structured_content)
     printed = forked.run(
-        [sys.executable, "-m", "clew", "call", "get_hierarchy", '{"req_id": "REQ-o00003"}', "-C", str(demo)],
+        [sys.executable, "-m", "clew", "call", "get_requirement", '{"req_id": "REQ-o00003"}', "-C", str(demo)],
         capture_output=True,
         check=True,
     ).stdout

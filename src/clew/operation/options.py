@@ -71,7 +71,8 @@ def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[
         option = _shape(hints[field.name]).option
         value = getattr(given, field.name, None)
         value = option.default if value is None else value
-        if value is None or (isinstance(value, list) and not value):
+        is_blank = option.needed is not None and not "".join(value or ()).strip()
+        if value is None or is_blank or (isinstance(value, list) and not value):
             if field.required and option.needed is not None:
                 message, hint = (each.format(command=f"clew {operation.about.verb}") for each in option.needed)
                 raise InvalidArgument(message, hint=hint)

@@ -61,8 +61,8 @@ def main(arguments: list[str], *, is_named: bool = False) -> int:
     """Carry out a command. `is_named` says that the current folder was named, by -C before the command."""
     if arguments[:1] == ["-C"] or (arguments and arguments[0].startswith("--folder")):
         return _guarded(lambda: _elsewhere(arguments))
-    if not arguments and (is_named or _is_in_project()):
-        arguments = ["brief"]
+    if arguments in ([], ["--json"]) and (is_named or _is_in_project()):
+        arguments = ["brief", *arguments]
     if arguments[:1] == ["help"] and len(arguments) > 1:
         # `clew help kb ask` is `clew kb ask --help`.
         arguments = [*arguments[1:], "--help"]

@@ -37,7 +37,8 @@ def run(args: argparse.Namespace) -> int:
         ) from error
     project = open_project(args.folder, drafts=True)
     try:
-        answer = carry_out(tool, arguments, Call(project, all_tools(), progress=progress()))
+        call = Call(project, all_tools(), progress=progress(), says_once=True)
+        answer = carry_out(tool, arguments, call)
     finally:
         end_progress()
         project.close()
