@@ -179,6 +179,10 @@ def test_an_attribute_that_a_class_below_assigns_is_the_one_that_is_declared_abo
             "        return self.tone\n\n\nclass Gong:\n    def __init__(self):\n        self.tone = 1\n"
             "        print(self.tone)\n"
         ),
+        "body.py": (
+            "class Bell:\n    code: int = 1\n\n    def ring(self):\n        return self.code\n\n\n"
+            "class Small(Bell):\n    code = 2\n\n    def toll(self):\n        return self.code\n"
+        ),
         "loose.py": (
             "class Bell:\n    def __init__(self):\n        self.size = 1\n\n"
             "    def ring(self):\n        return self.size\n\n\n"
@@ -190,6 +194,9 @@ def test_an_attribute_that_a_class_below_assigns_is_the_one_that_is_declared_abo
     assert uses(tmp_path, files, "bells.py::Small.tone", "read") == reads
     assert uses(tmp_path, files, "bells.py::Bell.tone", "override", "write") == ["bells.py:10"]
     assert uses(tmp_path, files, "bells.py::Gong.tone", "read") == ["bells.py:19"]
+    # In the body of a class it is another one, which overrides.
+    assert uses(tmp_path, files, "body.py::Bell.code", "read") == ["body.py:5"]
+    assert uses(tmp_path, files, "body.py::Small.code", "read") == ["body.py:12"]
     # Where no class declares it, each class has its own.
     assert uses(tmp_path, files, "loose.py::Bell.size", "read") == ["loose.py:6"]
     assert uses(tmp_path, files, "loose.py::Small.size", "read") == ["loose.py:12"]

@@ -172,11 +172,13 @@ class RelatedMembers(Meanings):
         return frozenset(found)
 
     def _declared_as(self, ref: Ref) -> frozenset[Ref]:
-        """The attribute with a declared type that assigning an attribute gives a value to: its own, or that of the
-        nearest class above that declares it."""
+        """The attribute with a declared type that assigning an attribute of an instance gives a value to: its own, or
+        that of the nearest class above that declares it. One in the body of a class is an attribute of that class."""
         source = self.known_source(ref.path)
         symbol = source.symbol(ref.symbol)
-        if symbol.kind != ATTRIBUTE or source.symbol(symbol.parent).kind != CLASS:
+        shape = source.shape(ref.symbol)
+        is_own = bool(shape.type) or shape.form & Form.INSTANCE
+        if symbol.kind != ATTRIBUTE or source.symbol(symbol.parent).kind != CLASS or not is_own:
             return frozenset()
         for above in self.order(Ref(ref.path, symbol.parent))[0]:
             other = self.known_source(above.of.path)
