@@ -46,7 +46,7 @@ class Cited(msgspec.Struct, frozen=True, gc=False):
     place: str
     """Place of the comment: on its own, beside code, or in a docstring."""
     in_prose: bool = False
-    """It is in a docstring or, without a colon before it, among other words."""
+    """It is in a docstring, the subject of a sentence or, without a colon before it, among other words."""
 
 
 _MARKER = re.compile(
@@ -58,6 +58,8 @@ _DECORATION = " \t/!#;-%|@"
 """Signs between the mark of a comment and its first word: `///`, `//!`, `##`, `-- |`, `@`."""
 _SEPARATOR = re.compile(r"[,;&]|(?<!\S)and(?!\S)")
 _REMARK = re.compile(r"\(([^()]*)\)")
+_VERB = re.compile(r"(?:is|are|was|were|has|have|had|does|did|will|would|can|could|may|must|should|shall)\b")
+"""Words by which a text goes on as a sentence about the id before them."""
 _BULLETS = " \t-*+•"
 _WRAPPING = "[](){}<>`'\"*.:!?"
 """Signs around an id, or at the end of its sentence."""
@@ -173,7 +175,8 @@ class CommentReader:
     def _items(self, rest: str, line: int, place: str) -> Iterator[Cited]:
         """A list of ids, up to the first other word; remarks in parentheses are skipped."""
         declared = self._with_short_forms or self._in_block
-        self._in_prose = place == IN_DOCSTRING or (not declared and self._has_other_words(rest))
+        among_words = self._goes_on(rest) if declared else self._has_other_words(rest)
+        self._in_prose = place == IN_DOCSTRING or among_words
         if self._with_short_forms and (parsed := self._meant(rest)) is not None:
             yield self._cited(rest, parsed, line, place)
             return
@@ -195,6 +198,11 @@ class CommentReader:
                 yield last
         if len(items) > 1 and not items[-1].strip() and not rest.endswith(";"):
             self._continues_at = line + 1
+
+    def _goes_on(self, rest: str) -> bool:
+        """True if the first id is the subject of a sentence, as in `Validates: REQ-d00001-A is meant by each step`."""
+        first, _, then = rest.partition(" ")
+        return self._resembles(self._bare(first)) and _VERB.match(then) is not None
 
     def _has_other_words(self, rest: str) -> bool:
         words = (self._bare(word) for item in _SEPARATOR.split(rest) for word in item.split())
