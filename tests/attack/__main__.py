@@ -23,6 +23,7 @@ ATTACKS = {
     "quiet": (1, 1, "look for whoever is told, and for files left outside, by every command and a server's day"),
     "members": (5, 5, "have members of a team change what others wrote, over SQL"),
     "databases": (160, 5_000, "damage databases, and put crafted ones in their place"),
+    "disk": (80, 5_000, "damage databases as a failing disk does, of which the system knows nothing"),
     "state_folder": (1, 2, "open projects whose state folder somebody else made"),
     "client": (2_500, 25_000, "send malformed messages over stdio and HTTP"),
     "editor": (1_000, 50_000, "send the language server what a hostile clone or a broken editor sends"),

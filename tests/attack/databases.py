@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.attack.outcome import Outcome
-from tests.failing_disk import spoil
 
 from clew.store.sqlite.note import note_of
 from clew.surfaces.cli.main import main
@@ -57,32 +56,32 @@ class Said(NamedTuple):
 
 def run(rounds: int) -> Outcome:
     """Damage one database after the other, so many times, and put each crafted file in the place of each."""
-    faults: list[str] = []
-    counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         project = Damaged(Path(folder))
-        chance = random.Random(rounds)
-        names = sorted(project.whole)
-        for number in range(rounds):
-            name = names[number % len(names)]
-            what = chance.choice(sorted(DAMAGES))
-            damage, is_disk = DAMAGES[what], bool(chance.randrange(2))
-            what += " by a failing disk" * is_disk
-            with project.restored():
-                path, content = project.root / name, damage(chance, project.whole[name])
-                if is_disk:
-                    spoil(path, content)
-                else:
-                    path.write_bytes(content)
-                faults += [f"{what} in {name} (round {number}): {fault}" for fault in project.faults(name)]
-            counts[Path(name).name] += 1
-        crafted = [(craft, name) for craft in sorted(CRAFTED) for name in names]
+        faults, counts = damaging(project, rounds, Path.write_bytes)
+        crafted = [(craft, name) for craft in sorted(CRAFTED) for name in sorted(project.whole)]
         for craft, name in crafted:
             with project.restored():
                 CRAFTED[craft](project.root / name)
                 faults += [f"{craft} in {name}: {fault}" for fault in project.faults(name, crafted=True)]
             counts["crafted"] += 1
     return Outcome(rounds + len(crafted), tuple(faults), dict(counts))
+
+
+def damaging(project: "Damaged", rounds: int, write: Callable[[Path, bytes], object]) -> tuple[list[str], Counter[str]]:
+    """What got through when one database after the other was damaged, and how often each was."""
+    faults: list[str] = []
+    counts: Counter[str] = Counter()
+    chance = random.Random(rounds)
+    names = sorted(project.whole)
+    for number in range(rounds):
+        name = names[number % len(names)]
+        what = chance.choice(sorted(DAMAGES))
+        with project.restored():
+            write(project.root / name, DAMAGES[what](chance, project.whole[name]))
+            faults += [f"{what} in {name} (round {number}): {fault}" for fault in project.faults(name)]
+        counts[Path(name).name] += 1
+    return faults, counts
 
 
 class Damaged:

@@ -138,6 +138,8 @@ init --dry-run
 init --client claude-desktop --client copilot --client zed --client opencode
 init --client claude-code --client codex --client cursor --client gemini --client vscode --memory
 init --client opencode --url http://127.0.0.1:8484/mcp --force
+uninstall --dry-run
+uninstall
 store status
 store backup backup
 token add alice --days 90
@@ -206,10 +208,17 @@ TOOLS: Mapping[str, Mapping[str, Any]] = {
         "acceptance": ["The lamp is lit"],
     },
     "req_update": {"id": "REQ-0001", "reason": "Clearer.", "title": "Refuse a margin that is too small"},
+    "req_next": {},
+    "mutate_update_assertion": {"assertion_id": "REQ-d00001-A", "new_text": "A line SHALL be read."},
+    "undo_last_mutation": {},
+    "save_mutations": {},
+    "list_changes": {},
+    "validate_change": {"change_id": "add-neap-warning"},
     "list_specs": {},
     "get_spec_requirements": {"spec_id": "passage-windows"},
     "get_scenario": {"spec_id": "passage-windows", "requirement": "Margin under the keel"},
     "search_specs": {"query": "not enough water"},
+    "ask": {"question": "what is the default margin?"},
     "kb_search": {"query": "how is the margin set"},
     "kb_retrieve_evidence": {"question": "what is the default margin?"},
     "store_memory": {"content": "The bar shifts in spring.", "rationale": "A skipper said so."},
