@@ -43,10 +43,10 @@ ON_THE_DEMO = {
     ),
     "Documents": (
         Q("What do the documents say about this?", "/documents?q=what+is+the+default+margin",
-          ("default margin of 0.5 metres",)),
+          ("0.5", "margin")),
         Q("How sure is that?", "/documents?q=what+is+the+default+margin", ("sure",)),
         Q("Where is it said?", "/documents?q=what+is+the+default+margin",
-          ("docs/decisions/0001-cosine-curve.md:22",)),
+          ("docs/reference.md:",)),
     ),
     "Sources": (
         Q("Which files answer to requirements?", "/sources?in=src/fairwater",
