@@ -23,7 +23,7 @@ def test_the_clients_are_those_that_install_without_an_account() -> None:
     ]
     for library in LIBRARIES:
         compile((SCRIPTS / library.script).read_text(encoding="utf-8"), library.script, "exec")
-    assert len(checks()) == 4
+    assert len(checks()) == 5
 
 
 # Verifies: REQ-d00532-A
