@@ -305,10 +305,13 @@ def test_git_is_asked_once_by_those_who_ask_the_same(tmp_path: Path) -> None:
     head = Repository(tmp_path / "project").git("rev-parse", "HEAD")
     history = CommitHistory(tmp_path)
     data = (tmp_path / "project" / "log.py").read_bytes()
+    others = frozenset(threading.enumerate())
     try:
         for _ in range(5):
             StoryTeller(tmp_path / "project", history, head).of("log.py", data, 1, 50, 0.0, follows=True)
-            assert sum(thread.name == "clew-blame" for thread in threading.enumerate()) <= 1
+            # One for the commits that touched the lines last, and one for the chain behind them.
+            own = [each for each in threading.enumerate() if each not in others and each.name == "clew-blame"]
+            assert len(own) <= 2
         story = StoryTeller(tmp_path / "project", history, head).of("log.py", data, 1, 50, 120.0, follows=True)
         assert story is not None
         assert sum(story.chain.decided.values()) == 50

@@ -39,7 +39,7 @@ _REFERENCES = re.compile(
     r"[A-Z][A-Z0-9]{1,9}-\d{1,6}\b"
 )
 _ADDRESSES = re.compile(r"https?://\S+?/(?:issues|pull|merge_requests|browse)/([\w-]+)")
-LAST_SECONDS = 8.0
+LAST_SECONDS = 12.0
 """Time by which an answer ends whatever git still has to say."""
 _IDS = re.compile(r"[A-Za-z][\w.]*(?:[-/#][\w.]+)+")
 

@@ -346,7 +346,9 @@ def _note(inquiry: Inquiry, story: LineStory) -> str:
 def _by_touches(inquiry: Inquiry, touches: Sequence[FileTouch]) -> LineOrigins:
     """The commits that touched the file, for lines without blame."""
     if not touches:
-        reason = "Not known: the file is not committed, or its history is not read yet."
+        reason = "Not known: the file is not committed."
+        if not inquiry.readiness.is_complete:
+            reason = "Not known yet: git is still being asked about these lines. Ask again in a moment."
         return LineOrigins(EvidenceSection("made_by", note=reason), EvidenceSection("authors", note="Not known."), ())
     facts = list(_ends(inquiry, touches, set()))
     first, last = inquiry.span
