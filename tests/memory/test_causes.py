@@ -106,3 +106,9 @@ def test_what_contradicts_a_memory_is_none_of_its_ancestors(memory: Memory) -> N
     memory.store("Timestamps are not stored in UTC.")
     cone = memory("entailment_query", node_id=one)
     assert (cone["ancestors"], cone["descendants"]) == ([], [])
+
+
+# Verifies: REQ-d00303-H
+def test_of_a_text_with_many_causes_the_first_ones_are_read() -> None:
+    many = " ".join(f"Event {at} leads to delay {at}." for at in range(5_000))
+    assert 1 <= len(causes_in(many)) <= 12

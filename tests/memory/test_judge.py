@@ -77,6 +77,15 @@ def test_statements_that_differ_in_what_matters_are_no_duplicates(one: str, othe
         assert verdict.reasons[0], verdict
 
 
+# Verifies: REQ-d00333-E
+def test_long_texts_that_differ_behind_what_is_read_are_not_joined() -> None:
+    long = "The crane lifts containers at the pier. " * 50
+    assert judge(long, long, 1.0).is_joinable
+    verdict = judge(f"{long}It fails open.", f"{long}It fails closed.", 0.99)
+    assert not verdict.is_joinable
+    assert "1,500 characters" in verdict.reasons[0]
+
+
 # Verifies: REQ-d00333-C, REQ-d00301-C
 def test_a_conflict_is_linked_with_the_measured_confidence_and_nothing_is_merged(memory: Memory) -> None:
     one = memory.store("The gate opens at six in the morning.")

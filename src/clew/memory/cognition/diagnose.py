@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 AdversarialCheck = Literal["embedding_outlier", "content_misalign", "prompt_injection", "circular_logic"]
 _ENOUGH = 20
 _FAR = 3.0
-_CLAIMS = 50
 _SAME_CLAIM = 0.8
 
 
@@ -151,7 +150,7 @@ def _misaligned(view: "MemoryView", text: str) -> AttackSign:
 def _circular(text: str) -> AttackSign:
     """Claims that rest on each other: a circle of stated causes, of two steps or more."""
     # Claims in a row are claims for themselves: `A because B, B because A`.
-    causes = causes_in(text.replace(",", "."))[:_CLAIMS]
+    causes = causes_in(text.replace(",", "."))
     follows = {
         one: [at for at, other in enumerate(causes) if at != one and _is_claimed(causes[one].effect, other.cause)]
         for one in range(len(causes))

@@ -50,6 +50,8 @@ _BETWEEN = re.compile(
     r"^(?:as a result|therefore|hence|thus|that is why|this is why|because of (?:that|this)|so),?\s+", re.IGNORECASE
 )
 _EDGES = re.compile(r"^(?:the fact that|that|then|and|but)\s+|[\s.,;:!?]+$", re.IGNORECASE)
+_READ, _MOST = 4_000, 12
+"""Characters of a text that are read, and causes of one text."""
 _SHORTEST = 4
 _LONGEST = 200
 _EQUAL, _LIKE, _LIKE_COSINE = 0.66, 0.34, 0.72
@@ -67,14 +69,15 @@ class Cause(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=4_096)
 def causes_in(text: str) -> tuple[Cause, ...]:
-    """The causes that a text states, in order."""
+    """The first causes that the beginning of a text states: each is compared with those of other texts."""
+    text = text[:_READ]
     sentences = [" ".join(text[start:end].split()) for start, end in plain_spans(text)] or [" ".join(text.split())]
     found = [cause for sentence in sentences for cause in _in_sentence(sentence)]
     for one, other in pairwise(sentences):
         cue = _BETWEEN.match(other)
         if cue is not None:
             found += _made(one, other[cue.end() :], f"{one} {other}")
-    return tuple(found)
+    return tuple(found[:_MOST])
 
 
 def _in_sentence(sentence: str) -> list[Cause]:

@@ -33,6 +33,8 @@ _MEASURED: dict[Relation, float] = {
     "same": 0.97, "says_more": 0.96, "contradicts": 0.91, "replaces": 0.92, "other_thing": 0.93,
 }  # fmt: skip
 """Share of such verdicts that were right, on the held out pairs of notes of the benchmark."""
+_READ = 1_500
+"""Characters of a text that are read: a note is short, and the time for a pair grows with the square of its length."""
 CONTRADICTS_FROM = 0.55
 _BY_MEANING = (-2.65, 6.74, -6.96, 1.8, 0.36)
 """A constant, then what counts: the cosine, the share of the denied words that the other statement lacks, the share of
@@ -75,7 +77,7 @@ class Judgement(msgspec.Struct, frozen=True):
 
 def judge(old: str, new: str, cosine: float | None) -> Judgement:
     """The relation of a new statement to an old one. `cosine` is that of their vectors, None without vectors."""
-    one, other = read(old), read(new)
+    one, other = read(old[:_READ]), read(new[:_READ])
     pair = compare(one, other)
     near = cosine if cosine is not None else pair.overlap
     told = [f"{pair.overlap:.0%} of the words shared"]
@@ -84,6 +86,13 @@ def judge(old: str, new: str, cosine: float | None) -> Judgement:
     kind, confidence, reason = _relation(one, other, pair, cosine, near)
     if confidence is None and cosine is not None and not (one.is_scene or other.is_scene):
         confidence = _MEASURED.get(kind)
+    if kind in JOINABLE and max(len(old), len(new)) > _READ and old[_READ:] != new[_READ:]:
+        # What was not read may differ in anything.
+        kind, confidence, reason = (
+            "unrelated",
+            None,
+            f"they are read up to {_READ:,} characters, and differ behind that",
+        )
     return Judgement(kind, confidence, (reason, *told) if reason else tuple(told))
 
 
