@@ -8,7 +8,7 @@ take all of it: a model reads one of the two, and half a requirement is worse th
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
@@ -263,12 +263,19 @@ def fits(data: dict[str, Any], budget: Budget) -> bool:
     return is_surely_within(encoded, budget.tokens) or estimate_tokens(encoded.decode()) <= budget.tokens
 
 
+_CONTAINERS: Final = (dict, list, tuple)
+_EMPTY: Final[tuple[object, ...]] = (None, "", [], (), {})
+
+
 def without_empty(value: Any) -> Any:
     """A value without nulls and without empty texts, lists and objects inside it. What is false or 0 stays."""
+    # It runs for every answer: only what may hold something inside costs a call.
     if isinstance(value, dict):
-        return {name: kept for name, each in value.items() if not _is_empty(kept := without_empty(each))}
-    return [without_empty(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def _is_empty(value: object) -> bool:
-    return value is None or (isinstance(value, str | list | tuple | dict) and not value)
+        return {
+            name: kept
+            for name, each in value.items()
+            if (kept := without_empty(each) if isinstance(each, _CONTAINERS) else each) not in _EMPTY
+        }
+    if isinstance(value, list | tuple):
+        return [without_empty(each) if isinstance(each, _CONTAINERS) else each for each in value]
+    return value
