@@ -132,8 +132,8 @@ def test_a_server_that_was_started_elsewhere_lists_its_tools_and_says_why_there_
 
         assert MESSAGE in ask("initialize", **client)["instructions"]
         tell("notifications/initialized")
-        assert "clew_brief" in {tool["name"] for tool in ask("tools/list")["tools"]}
-        called = ask("tools/call", name="clew_brief", arguments={})
+        assert "search_everything" in {tool["name"] for tool in ask("tools/list")["tools"]}
+        called = ask("tools/call", name="search_everything", arguments={"query": "tide"})
         assert called["isError"]
         assert MESSAGE in called["content"][0]["text"]
         assert ask("resources/list")["resources"] == []
