@@ -93,6 +93,8 @@ def test_data_is_printed_as_json_on_request(demo: Path, arguments: list[str], ke
         (["brief", "nowhere"], 2, "nowhere"),
         (["call", "no_such_tool"], 2, "no_such_tool"),
         (["call", "search", "{"], 2, "not JSON"),
+        (["call", "store_memory", '{"content": "x", "importance": NaN}'], 2, "not JSON"),
+        (["call", "store_memory", '{"content": "x", "importance": 1e999}'], 2, "out of range"),
         (["call", "search", "{}"], 2, "query"),
         (["tools", "--toolsets", "nothing"], 2, "nothing"),
         (["serve", "--profile", "nobody"], 2, "nobody"),

@@ -22,7 +22,7 @@ from clew.workspace import root as roots
 from clew.workspace.root import admitted
 
 MESSAGE = "There is no project here"
-WITHOUT_PROJECT = {"init", "token", "tools", "completion", "hook", "lsp", "serve", "req init", "req setup"}
+WITHOUT_PROJECT = {"init", "uninstall", "token", "tools", "completion", "hook", "lsp", "serve", "req init", "req setup"}
 """What needs no project, makes one, or is asked below: a server, an editor's and a hook."""
 
 

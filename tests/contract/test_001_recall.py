@@ -1,6 +1,5 @@
 """The second source document: storing, searching and injecting, with validation and errors."""
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,7 +86,7 @@ def test_tc_val_004_bounds_are_named(memory: Memory) -> None:
     assert "100" in error.message
     assert memory.number("search_graph", query="lamps", top_k=True) == -32002
     assert memory.number("search_graph", query="lamps", min_similarity=1.5) == -32002
-    assert memory.number("store_memory", content="Lamps burn.", rationale=WHY, importance=math.nan) == -32002
+    assert memory.number("store_memory", content="Lamps burn.", rationale=WHY, importance=1.5) == -32002
     assert memory.number("search_graph", query="lamps", filters={"color": "red"}) == -32002
     assert memory.number("search_graph", query="lamps", perspective_lock={"agents": []}) == -32002
 

@@ -144,10 +144,8 @@ def test_numbers_that_are_none_are_refused(memory: Memory) -> None:
     id, nan = memory.store("A lamp burns."), float("nan")
     for tool, arguments in (
         ("boost_importance", {"node_id": id, "delta": nan, "rationale": WHY}),
-        ("store_memory", {"content": "x", "rationale": WHY, "importance": nan}),
         ("annotate_node", {"node_id": id, "annotations": {"confidence": nan}}),
         ("store_memory", {"content": "x", "rationale": WHY, "tags": [nan]}),
-        ("search_graph", {"query": "x", "min_similarity": nan}),
         ("search_graph", {"query": "x", "filters": {"min_importance": nan}}),
     ):
         assert memory.number(tool, **arguments) == -32002, (tool, arguments)

@@ -52,7 +52,7 @@ def test_the_packages_are_really_missing(bare: Installed, tmp_path: Path) -> Non
     [
         (("search", "tide table"), "REQ-d00001"),
         (("kb", "search", "tide table"), "docs/"),
-        (("kb", "ask", "Which file holds the tide table?"), "docs/"),
+        (("kb", "ask", "What is the tide table?"), "docs/"),
         (("links", "suggest"), "src/"),
         (("index", "--status"), "23 requirement"),
     ],
