@@ -224,6 +224,7 @@ def test_capital_words_beside_each_other_are_one_name_where_each_alone_says_litt
     assert "Time Machine" in names_in("How do I restore a Time Machine volume?", known)
     assert not [name for name in names_in("Does Huey Redis storage work?", known) if " " in name]
     assert not [name for name in names_in("What Does It do?", known) if " " in name]
+    assert not [name for name in names_in("Is it old? Minimum Python version?", known) if " " in name]
 
 
 # Verifies: REQ-d00366-E

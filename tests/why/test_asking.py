@@ -86,6 +86,7 @@ def asked(client: McpClient, question: str) -> list[dict[str, Any]]:
     ("question", "kind", "said"),
     [
         ("What is the minimum Python version?", "manifest", 'requires-python = ">=3.10"'),
+        ("Minimum Python version?", "manifest", 'requires-python = ">=3.10"'),
         ("Which version of tidetable is needed?", "manifest", "tidetable>=2.1"),
         ("What is the entry point of the command?", "manifest", "harbour.main:run"),
         ("Which build backend is used?", "manifest", "hatchling.build"),
@@ -128,6 +129,11 @@ def test_a_name_that_only_source_code_holds_is_found_there(client: McpClient) ->
     quotes = asked(client, "What is 65535 for?")
     assert any("overflow the counter" in quote["quote"] for quote in quotes)
     assert {quote["certainty"] for quote in asked(client, "What is 65534 for?")} <= {"unsure"}
+
+
+# Verifies: REQ-d00402-N
+def test_what_has_no_word_of_a_question_is_not_its_nearest(client: McpClient) -> None:
+    assert asked(client, "Do penguins sing?") == []
 
 
 # Verifies: REQ-d00870-D

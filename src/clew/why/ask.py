@@ -86,6 +86,7 @@ class _Told(NamedTuple):
     """Its place among the quotes of its source."""
     likely: float
     may_answer: bool
+    is_related: bool
 
 
 def ask(call: "Call", question: str) -> Answered:
@@ -114,6 +115,7 @@ def ask(call: "Call", question: str) -> Answered:
     if nowhere:
         nearest = tuple(dict.fromkeys(f"{each.quote.title} ({each.quote.place})" for each in told))[:_NEAREST]
         return Answered((), nearest, (NOTHING, *nowhere, *notes))
+    told = [each for each in told if each.is_related]
     if not told:
         return Answered((), (), (NOTHING, *notes))
     ranked = _ranked(told, intent_of(question))
@@ -145,14 +147,14 @@ def _of_units(
     likeness = (everything.answered(lambda engine: engine.window_likeness(asked.text, near)) if near else None) or {}
     passages = [Passage(unit.body, unit.title, share, likeness.get(unit.id)) for unit, share in units]
     for at, quote in enumerate(window_evidence(asked, passages, _LIMITS)):
-        yield _Told(_quote(call, units[quote.passage][0], quote), at, quote.score, quote.may_answer)
+        yield _Told(_quote(call, units[quote.passage][0], quote), at, quote.score, quote.may_answer, quote.is_related)
 
 
 def _of_commits(call: "Call", asked: WeightedQuestion, commits: Sequence[tuple[Unit, float]]) -> Iterator[_Told]:
     """Documents say what holds, and commits since when: neither takes the room of the other."""
     passages = [Passage(unit.body, unit.title, share) for unit, share in commits]
     for at, quote in enumerate(window_evidence(asked, passages, _COMMIT_LIMITS)):
-        yield _Told(_quote(call, commits[quote.passage][0], quote), at, quote.score, quote.may_answer)
+        yield _Told(_quote(call, commits[quote.passage][0], quote), at, quote.score, quote.may_answer, quote.is_related)
 
 
 def _of_project(
@@ -176,7 +178,7 @@ def _of_project(
     ]
     for at, quote in enumerate(window_evidence(asked, passages, _WHOLE)):
         own = msgspec.structs.replace(said[quote.passage], certainty=quote.certainty)
-        yield _Told(own, at, quote.score, quote.may_answer)
+        yield _Told(own, at, quote.score, quote.may_answer, quote.is_related)
 
 
 def _ranked(told: Iterable[_Told], intent: Intent) -> list[_Told]:

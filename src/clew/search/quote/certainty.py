@@ -46,6 +46,10 @@ class QuoteSupport(msgspec.Struct, frozen=True, gc=False):
     """True if it says what the thing is that the question asks for."""
 
     @property
+    def is_related(self) -> bool:
+        return self.same > 0 or (self.near is not None and self.near >= _NEAR)
+
+    @property
     def certainty(self) -> Certainty:
         is_far = self.near is not None and self.near < _NEAR
         says_little = self.telling < _TELLING and not self.names and not self.defines

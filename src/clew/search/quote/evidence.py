@@ -69,6 +69,8 @@ class Quote(msgspec.Struct, frozen=True):
     """Passages, starts and ends of its copies."""
     certainty: Certainty = Certainty.UNSURE
     """Of a window."""
+    is_related: bool = True
+    """False for a window that neither has a word of the question nor is near to it in meaning."""
 
 
 class ScoredSpan(msgspec.Struct, frozen=True):

@@ -25,6 +25,8 @@ _WRITTEN_AS_CODE = re.compile(
 """`--no-color`, `session.install`, `mode = fast`."""
 _WORD_OR_MARK = re.compile(r"\w[\w'.+-]*|[^\w\s]")
 _CAPITALS = re.compile(r"\b[A-Z][a-z]+(?:'[a-z]+)?(?: [A-Z][a-z]+)+\b")
+_OPENING = " \t\n\"'([*_"
+"""May stand between the end of a sentence and the first word of the next."""
 _KINDS = frozenset(
     stem(word)
     for word in (
@@ -62,8 +64,10 @@ def _names_of_common_words(question: str, known: "WordVectors") -> Iterator[str]
     are not joined, because each is a name by itself."""
     for run in _CAPITALS.finditer(question):
         words = run[0].split()
+        if question[: run.start()].rstrip(_OPENING)[-1:] in ("", ".", "?", "!"):
+            # It begins a sentence, so that its capital says nothing.
+            words = words[1:]
         while words and words[0].lower() in STOP_WORDS:
-            # It begins the sentence.
             words = words[1:]
         if len(words) > 1 and all(_is_common(word, known) for word in words):
             yield " ".join(words)

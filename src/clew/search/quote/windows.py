@@ -452,4 +452,5 @@ def _quote(found: _Window, others: Sequence[_Window]) -> Quote:
         cut_before=unit.cut_before,
         also=tuple((each.cut.passage, each.cut.start, each.cut.end) for each in others),
         certainty=found.evidence.certainty,
+        is_related=found.evidence.is_related,
     )
