@@ -13,11 +13,10 @@ import msgspec
 
 from clew.memory.model import LONGEST_SNIPPET
 from clew.memory.recall.gate import GateHit, can_pass, passes
-from clew.memory.recall.ranking import Recall, RecalledMemory
+from clew.memory.recall.ranking import Recall, RecalledMemory, shared_words
 from clew.memory.texts.block import SHORT_ENOUGH, Injected, cited, fitting, framed, is_injectable, line_of
 from clew.search.quote.evidence import preview
 from clew.text.display import one_line
-from clew.text.keywords import stems
 from clew.text.tokens import estimate_tokens
 
 Mode = Literal["auto", "raw", "narrative", "structured", "code_focused"]
@@ -107,9 +106,7 @@ def fits(ranked: RecalledMemory, query: str) -> bool:
     """True if a memory may answer somebody who asked: it is near in meaning, or has many of the words."""
     if ranked.found.unit is None or (ranked.cosine is not None and ranked.cosine >= FITS):
         return True
-    asked = stems(query)
-    shared = asked & stems(f"{ranked.memory.title} {ranked.memory.text}")
-    return bool(asked) and len(shared) / len(asked) >= FITS_BY_WORDS
+    return shared_words(query, ranked.memory) >= FITS_BY_WORDS
 
 
 def _left_out(ranked: Collection[RecalledMemory], seen: Collection[str], query: str) -> tuple[str, ...]:

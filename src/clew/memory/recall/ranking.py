@@ -17,6 +17,7 @@ from clew.memory.storage.library import MemoryReader
 from clew.memory.storage.units import EPISODES, PART, MemoryUnits, RankedMemory
 from clew.memory.views import MemoryHit, Signals, Validity, shown_as
 from clew.text.keywords import stems
+from clew.text.words import split
 from clew.workspace.git import api as git
 
 _ORDER: dict[Validity, int] = {"current": 0, "stale": 1, "superseded": 2}
@@ -276,8 +277,17 @@ def _ordered_in(ranked: "Sequence[_Scored]", others: "Sequence[_Scored]") -> "li
 def _similarity(query: str, memory: Memory, cosine: float | None) -> float:
     if cosine is not None:
         return max(cosine, 0.0)
-    asked = stems(query)
-    return len(asked & stems(f"{memory.title} {memory.text}")) / len(asked) if asked else 0.0
+    return shared_words(query, memory)
+
+
+def shared_words(query: str, memory: Memory) -> float:
+    """The share of a query's keywords that a memory has."""
+    text = f"{memory.title} {memory.text}"
+    asked, said = stems(query), stems(text)
+    if not asked:
+        # Words as short as CI are no keywords, and may be all that is asked.
+        asked, said = frozenset(split(query).words), frozenset(split(text).words)
+    return len(asked & said) / len(asked) if asked else 0.0
 
 
 class Branches:
