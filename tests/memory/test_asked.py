@@ -42,7 +42,27 @@ def test_an_answer_says_how_many_texts_wait_for_embeddings(memory: Memory, monke
         monkeypatch.setattr(other.project.index, "make_vectors_in_background", lambda: None)
         other.store(NOTES[0])
         notes = other("search_graph", query="refunds approval")["notes"]
-    assert any("1 text" in note and "wait for embeddings" in note for note in notes), notes
+    assert any("1 memory still without an embedding" in note for note in notes), notes
+
+
+# Verifies: REQ-d00301-G
+def test_a_memory_of_a_project_that_was_never_indexed_is_compared_by_meaning(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = {
+        f"docs/page{number}.md": f"# Page {number}\n\nHarbour {number} has pier {number}." for number in range(199)
+    }
+    monkeypatch.setattr("clew.memory.storage.vectors_in_step.PATIENCE_SECONDS", 60.0)
+    with remembering(write_project(memory.root.parent / "other", pages, config=BY_MEANING)) as other:
+        monkeypatch.setattr(other.project.index, "make_vectors_in_background", lambda: None)
+        other.project.kb.index()
+        ids = [other.store(text) for text in NOTES]
+        found = other("search_graph", query="who signs off paybacks")
+        state = other.project.index.state()
+    assert (found["results"][0]["node_id"], found["results"][0]["signals"]["dense"] is None) == (ids[0], False)
+    assert not any("embedding" in note for note in found["notes"]), found["notes"]
+    assert state is not None
+    assert len(NOTES) <= state.embedded < state.units, state
 
 
 # Verifies: REQ-d00334-C

@@ -32,6 +32,9 @@ def test_a_day_with_the_memory_of_a_person(clew: Run) -> None:
     id = said.stdout.split()[2]
     assert "symbol:src/tides.py::tide" in said.stdout
     assert "Tide tables are in UTC." in clew("recall", "which", "time", "zone", "tables").stdout
+    nothing = clew("recall", "tide", "pools", "with", "crabs", "snails", "mussels", "shrimps", code=1).stdout
+    assert "No memory about that" in nothing
+    assert "Nothing fits" in nothing, nothing
     assert id in clew("memory", "list", "--about", "src/tides.py").stdout
     shown = json.loads(clew("memory", "show", id, "--json").stdout)
     assert (shown["trust"], shown["rationale"]) == ("user", "the summer time bug")

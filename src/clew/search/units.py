@@ -19,6 +19,8 @@ MAX_ID_CHARACTERS = 512
 WORDS_ONLY = frozenset({"code", "commit"})
 """Parts that are found by their words alone: names of functions and messages of commits say what they mean, and there
 are very many."""
+FIRST = frozenset({"memory"})
+"""Parts whose vectors are made before all others: few and short texts, asked for a moment after they were written."""
 
 
 def unit_id(part: str, id: str) -> str:

@@ -30,7 +30,8 @@ def stored(result: Stored) -> str:
 
 def hits(result: SearchAnswer) -> str:
     if not result.results:
-        return 'No memory about that. `clew ask "..."` looks in documents, requirements and specs too.'
+        elsewhere = '`clew ask "..."` looks in documents, requirements and specs too.'
+        return "\n".join((f"No memory about that. {elsewhere}", *(f"  {note}" for note in result.notes)))
     parts = []
     for hit in result.results:
         marks = [hit.kind, hit.recorded_at[:10], *([] if hit.standing == "current" else [hit.standing])]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from clew.context import Context
 from clew.errors import Cancelled, ClewError
+from clew.search.units import FIRST
 from clew.text.display import counted
 
 if TYPE_CHECKING:
@@ -41,12 +42,14 @@ class VectorsInStep:
         until = time.monotonic() + min(patience, PATIENCE_SECONDS)
         waiting = _waiting(engine)
         try:
-            # Many are left to the background: every search would wait for some of them.
-            while 0 < waiting <= FEW and time.monotonic() < until:
-                if not _made(engine, until):
+            # Many are left to the background: every search would wait for some of them. Of a project that was never
+            # indexed all texts wait, and the few memories among them come first.
+            while (0 < waiting <= FEW or 0 < _memories_waiting(engine, waiting) <= FEW) and time.monotonic() < until:
+                if not _made(engine, until, one_batch=waiting > FEW):
                     # The background, or another process, is making them now.
                     time.sleep(_POLL_SECONDS)
                 waiting = _waiting(engine)
+            waiting = _memories_waiting(engine, waiting)
         except ClewError as error:
             log.info("No embeddings can be made: %s", error)
             return ()
@@ -54,8 +57,8 @@ class VectorsInStep:
         if not waiting:
             return ()
         return (
-            f"{counted(waiting, 'text')} of the index wait for embeddings: of these, `similarity` is the share of the"
-            " words of the question. Ask again in a moment.",
+            f"{counted(waiting, 'memory', 'memories')} still without an embedding: of these, `similarity` is the share"
+            " of the words of the question. Ask again in a moment.",
         )
 
 
@@ -65,11 +68,19 @@ def _waiting(engine: "SearchEngine") -> int:
     return max(state.units - state.embedded, 0) if state.state in ("indexing", "words_only") else 0
 
 
-def _made(engine: "SearchEngine", until: float) -> bool:
+def _memories_waiting(engine: "SearchEngine", waiting: int) -> int:
+    """Number of memories without an embedding, if any texts are without one."""
+    if not waiting:
+        return 0
+    ids = [id for part in FIRST for id in engine.units.hashes(part)]
+    return len(ids) - len(engine.vectors_of(ids))
+
+
+def _made(engine: "SearchEngine", until: float, *, one_batch: bool) -> bool:
     """True if this call made embeddings; False where somebody else does."""
 
     def check(done: int, total: int, message: str) -> None:
-        if time.monotonic() >= until:
+        if time.monotonic() >= until or (one_batch and done > 0):
             raise Cancelled("A search does not wait for all embeddings.")
 
     try:

@@ -19,7 +19,7 @@ from clew.search.dense.indexing import Progress, VectorReport, encode_together
 from clew.search.dense.sharing import Embedding
 from clew.search.dense.spaces import Embedders, QueryEncoder
 from clew.search.embed.embedder import Embedder
-from clew.search.units import WORDS_ONLY, Unit
+from clew.search.units import FIRST, WORDS_ONLY, Unit
 from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
@@ -274,9 +274,9 @@ class _TextsOfDatabase:
                 AND NOT EXISTS (
                     SELECT 1 FROM vectors WHERE vectors.number = units.number AND vectors.embedder = %s
                 )
-            ORDER BY characters, number
+            ORDER BY NOT part = ANY(%s), characters, number
             """
-        values = ([SHARED, self._database.space], sorted(WORDS_ONLY), self._embedder)
+        values = ([SHARED, self._database.space], sorted(WORDS_ONLY), self._embedder, sorted(FIRST))
         found: dict[str, list[int]] = {}
         with self._database.connection() as connection:
             for number, hash in connection.execute(find, values):

@@ -39,7 +39,7 @@ from clew.search.index import UnitIndex
 from clew.search.index_tables import is_refilled
 from clew.search.quote.evidence import QuoteLimits, fitting_end
 from clew.search.quote.windows import windows
-from clew.search.units import WORDS_ONLY, Unit
+from clew.search.units import FIRST, WORDS_ONLY, Unit
 from clew.store.sqlite.connections import SqliteConnection
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 
@@ -361,14 +361,15 @@ class _TextsOfFile:
 
 
 def _without_vectors(connection: SqliteConnection, embedder: str) -> list[tuple[int, int, str]]:
-    """Number, characters and text hash of units without a vector, short texts first."""
+    """Number, characters and text hash of units without a vector: the parts that come first, and short texts first."""
     find = """
         SELECT number, characters, text_hash FROM indexed_units AS units
         WHERE NOT EXISTS (SELECT 1 FROM embeddings WHERE embedder = ? AND embeddings.number = units.number)
             AND part NOT IN (SELECT value FROM json_each(?))
-        ORDER BY characters, number
+        ORDER BY part NOT IN (SELECT value FROM json_each(?)), characters, number
         """
-    return connection.execute(find, (embedder, msgspec.json.encode(sorted(WORDS_ONLY)).decode())).fetchall()
+    without, first = (msgspec.json.encode(sorted(parts)).decode() for parts in (WORDS_ONLY, FIRST))
+    return connection.execute(find, (embedder, without, first)).fetchall()
 
 
 def _fold(index: UnitIndex, space: EmbeddingSpace) -> None:
