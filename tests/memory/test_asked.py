@@ -50,7 +50,7 @@ def test_a_memory_of_a_project_that_was_never_indexed_is_compared_by_meaning(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages = {
-        f"docs/page{number}.md": f"# Page {number}\n\nHarbour {number} has pier {number}." for number in range(199)
+        f"docs/page{number}.md": f"# Page {number}\n\nHarbour {number} has pier {number}." for number in range(399)
     }
     monkeypatch.setattr("clew.memory.storage.vectors_in_step.PATIENCE_SECONDS", 60.0)
     with remembering(write_project(memory.root.parent / "other", pages, config=BY_MEANING)) as other:
