@@ -25,6 +25,7 @@ from benchmarks.workspace import BenchmarkFailed
 from clew.operation.call import Answer, Call, carry_out
 from clew.operation.listing import all_tools
 from clew.project import Project
+from clew.search.quote.certainty import Certainty
 from clew.text.tokens import estimate_tokens
 
 TOKENS = 800
@@ -37,6 +38,7 @@ _TOOL = next(tool for tool in all_tools() if tool.name == "kb.retrieve_evidence"
 class Asked(msgspec.Struct, frozen=True):
     question: RegistryQuestion
     is_answered: bool
+    """True if a quote of the first answer is shown as sure or likely; what is nearest comes as unsure."""
     found: bool
     found_twice: bool
     tokens: int
@@ -102,11 +104,15 @@ def ask(project: Project, question: RegistryQuestion) -> Asked:
     if question.answers and not found and answer.data["next_cursor"] is not None:
         more = _call(project, {**arguments, "cursor": answer.data["next_cursor"]})
         twice, tokens = _holds(question, more), tokens + estimate_tokens(more.text)
-    return Asked(question, bool(answer.data["quotes"]), found, found or twice, tokens)
+    return Asked(question, _is_answered(answer), found, found or twice, tokens)
 
 
 def _call(project: Project, arguments: Mapping[str, Any]) -> Answer:
     return carry_out(_TOOL, arguments, Call(project, all_tools()))
+
+
+def _is_answered(answer: Answer) -> bool:
+    return any(quote["certainty"] != Certainty.UNSURE for quote in answer.data["quotes"])
 
 
 def _holds(question: RegistryQuestion, answer: Answer) -> bool:
