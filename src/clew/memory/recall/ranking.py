@@ -6,6 +6,7 @@ shown and marked, because a reader may want to know what was believed before.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -16,6 +17,7 @@ from clew.memory.scope import EVERYTHING, MemoryFilters
 from clew.memory.storage.library import MemoryReader
 from clew.memory.storage.units import EPISODES, PART, MemoryUnits, RankedMemory
 from clew.memory.views import MemoryHit, Signals, Validity, shown_as
+from clew.search.lexical.query import Clause, ClauseKind, Sign, parse_query
 from clew.text.keywords import stems
 from clew.text.words import split
 from clew.workspace.git import api as git
@@ -281,13 +283,27 @@ def _similarity(query: str, memory: Memory, cosine: float | None) -> float:
 
 
 def shared_words(query: str, memory: Memory) -> float:
-    """The share of a query's keywords that a memory has."""
+    """The share of a query's keywords that a memory has; of its clauses where one is the beginning of a word, or where
+    all are as short as CI, which is no keyword."""
     text = f"{memory.title} {memory.text}"
-    asked, said = stems(query), stems(text)
-    if not asked:
-        # Words as short as CI are no keywords, and may be all that is asked.
-        asked, said = frozenset(split(query).words), frozenset(split(text).words)
-    return len(asked & said) / len(asked) if asked else 0.0
+    asked, clauses = stems(query), _clauses(query)
+    if asked and not any(clause.kind is ClauseKind.PREFIX for clause in clauses):
+        return len(asked & stems(text)) / len(asked)
+    said = split(text)
+    words = frozenset((*said.words, *said.compounds))
+    held = sum(_is_held(clause, words) for clause in clauses)
+    return held / len(clauses) if clauses else 0.0
+
+
+def _is_held(clause: Clause, words: frozenset[str]) -> bool:
+    if clause.kind is ClauseKind.PREFIX:
+        return any(word.startswith(clause.words[0]) for word in words)
+    return words.issuperset(clause.words)
+
+
+@lru_cache(maxsize=64)
+def _clauses(query: str) -> tuple[Clause, ...]:
+    return tuple(clause for clause in parse_query(query).clauses if clause.sign is not Sign.NOT)
 
 
 class Branches:
