@@ -33,7 +33,7 @@ from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
 from clew.formats.elspais.ids.register import RegisterIds, is_register_id
 
-MARKERS_VERSION = 6
+MARKERS_VERSION = 7
 """Goes up whenever the same bytes give other records; records cached under another version are not used."""
 
 LOOK_AHEAD = 5

@@ -18,7 +18,7 @@ from clew.formats.code.trees.grammars import ParsingEnded
 
 __all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "holds_code", "outline_of", "reading_of"]
 
-OUTLINE_VERSION = 19
+OUTLINE_VERSION = 20
 _PYTHON = (".py", ".pyi")
 TREES = frozenset({"go", "java", "rust"})
 """Families of languages that are read by a grammar of the same name."""

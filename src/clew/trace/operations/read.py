@@ -383,16 +383,19 @@ class ShowStatus(
     def render(self, result: ProjectState) -> str:
         summary, workspace, changes = result.summary, result.workspace, result.summary.changes
         coverage = summary.coverage
-        lines = [
-            f"{workspace.project_name} in {workspace.repo_path}",
-            "graph: " + ", ".join(f"{number} {kind}" for kind, number in result.graph.node_counts.items()),
-            f"coverage: {coverage.full_coverage} full, {coverage.partial_coverage} partial, "
-            f"{coverage.no_coverage} none, of {counted(coverage.total, 'requirement')}",
-            f"assertions: {summary.assertions.describe()}",
-        ]
+        held = ", ".join(f"{number} {kind}" for kind, number in result.graph.node_counts.items() if number)
+        lines = [f"{workspace.project_name} in {workspace.repo_path}", f"graph: {held or 'nothing yet'}"]
+        if coverage.total:
+            lines += (
+                f"coverage: {coverage.full_coverage} full, {coverage.partial_coverage} partial, "
+                f"{coverage.no_coverage} none, of {counted(coverage.total, 'requirement')}",
+                f"assertions: {summary.assertions.describe()}",
+            )
+        else:
+            lines.append("requirements: none, so there is no coverage to count; `clew` says what the project has")
         if summary.findings is not None:
             lines.append(f"findings: {summary.findings.describe()} (`clew check` lists them)")
-        if changes.uncommitted is not None:
+        if coverage.total and changes.uncommitted is not None:
             differ = counted(changes.uncommitted, "requirement differs", "requirements differ")
             lines.append(f"changes: {differ} from the last commit")
         return "\n".join((*lines, *(f"note: {note}" for note in workspace.notes)))

@@ -38,6 +38,8 @@ _WORDS = {
     "memory.duplicate": ("pair of memories that say the same", "pairs of memories that say the same"),
     "memory.flagged": ("memory that reads like an instruction", "memories that read like instructions"),
     "memory.orphan": ("memory that nothing is linked to", "memories that nothing is linked to"),
+    "file.binary": ("binary file that was not read", "binary files that were not read"),
+    "markers.binary": ("source file with NUL bytes, not read", "source files with NUL bytes, not read"),
     "markers.undeclared": ("id in a comment without a keyword", "ids in comments without a keyword"),
 }
 _ROOMS = {

@@ -254,12 +254,16 @@ class ShowBrief(
         blocks = [[_headline(result)]]
         if seen is not None:
             blocks[0].extend(textwrap.wrap(seen.about.summary, width, max_lines=2, placeholder=" …"))
-            searched = [("Search", result.index)] if result.index else []
-            blocks.append(list(_columns([*_about(result, seen)[1:-1], *searched], width)))
+            searched = [("Search", result.index)] if result.index and _has_texts(result, seen) else []
+            blocks.append(list(_columns([*_about(result, seen)[1:-1], *searched], width, listing=True)))
         blocks += [list(_attention(result)), list(_decisions(result, width))]
         blocks.append([coloured("Try", "bold"), *_columns(_commands(result), width)])
         blocks.append([coloured(f"note: {note}", "yellow") for note in result.notes])
         return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _has_texts(result: ProjectBrief, seen: Overview) -> bool:
+    return bool(seen.holds.documents or seen.holds.source_files or any(result.node_counts.values()))
 
 
 def _headline(result: ProjectBrief) -> str:
@@ -339,17 +343,28 @@ def _placed(number: int, word: str, places: Sequence[str]) -> str:
     return f"{counted(number, word)}: {', '.join(places)}" if places else counted(number, word)
 
 
-def _columns(rows: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
-    """Two columns; the second goes to the end of the line, or below the first if there is no room beside it."""
+def _columns(rows: Iterable[tuple[str, str]], width: int, *, lines: int = 1, listing: bool = False) -> Iterator[str]:
+    """Two columns; the second goes to the end of the line, or below the first if there is no room beside it. A listing
+    is cut after an item that fits."""
     listed = list(rows)
     first = max((shown_length(label) for label, _ in listed), default=0)
     room = width - first - 4
+    beside = room >= _NARROWEST
     for label, text in listed:
-        if room >= _NARROWEST:
-            yield f"  {label}{' ' * (first - shown_length(label))}  {one_line(text, room)}"
+        shown = _whole_items(text, room if beside else width - 4) if listing else text
+        wrapped = textwrap.wrap(shown, room if beside else width - 4, max_lines=lines, placeholder=" …") or [""]
+        if beside:
+            yield f"  {label}{' ' * (first - shown_length(label))}  {wrapped[0]}"
+            yield from (f"{' ' * (first + 4)}{each}" for each in wrapped[1:])
         else:
             yield f"  {label}"
-            yield f"    {one_line(text, width - 4)}"
+            yield from (f"    {each}" for each in wrapped)
+
+
+def _whole_items(text: str, room: int) -> str:
+    """As many items, separated by commas, as there is room for."""
+    end = text.rfind(", ", 0, room + 1) if len(text) > room else -1
+    return text[:end] if end > 0 else text
 
 
 def _attention(result: ProjectBrief) -> Iterator[str]:
@@ -364,7 +379,7 @@ def _attention(result: ProjectBrief) -> Iterator[str]:
 
 
 def _with_reason(each: DecisiveCommit) -> str:
-    return f"{each.subject}. {each.reason}" if each.reason else each.subject
+    return f"{each.subject.rstrip('.')}. {each.reason}" if each.reason else each.subject
 
 
 def _decisions(result: ProjectBrief, width: int) -> Iterator[str]:
@@ -374,4 +389,4 @@ def _decisions(result: ProjectBrief, width: int) -> Iterator[str]:
     rows += [(f"{each.day} {each.commit[:7]}", _with_reason(each)) for each in result.decided[:left]]
     if rows:
         yield coloured("Decided lately", "bold")
-        yield from _columns(((coloured(label, "dim"), text) for label, text in rows), width)
+        yield from _columns(((coloured(label, "dim"), text) for label, text in rows), width, lines=2)

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from html import unescape
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,17 @@ LARGEST = 1_000_000
 """A manifest or README with more bytes is not looked into."""
 _LONGEST_SUMMARY = 400
 _FEWEST_WORDS = 6
+_PARAGRAPHS = 40
+"""Of a README, so many are looked at."""
+_NEAR = 2
+"""Headings that may come before the paragraph that says what a project is: its title, and news."""
 _READMES = ("readme.md", "readme.rst", "readme.markdown", "readme.txt", "readme")
 _NOT_SHOWN = re.compile(r"<!--.*?-->|!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])|<[^>]*>", re.DOTALL)
+_SUBSTITUTION = re.compile(r"(?<![\w|])\|[^\s|](?:[^|\n]{0,60}[^\s|])?\|_{0,2}(?![\w|])")
+"""Of reStructuredText: mostly badges."""
+_RST_LINK = re.compile(r"`([^`<]+?)\s*<[^`>]+>`__?")
+_SHORT_LINK = re.compile(r"\[([^\]\[]+)\](?![\[(:])")
+_SLOGAN = re.compile(r"<h[1-3]\b[^>]*>(.*?)</h[1-3]>", re.DOTALL | re.IGNORECASE)
 _LINK = re.compile(r"\[([^\]\[]*)\](?:\([^)]*\)|\[[^\]]*\])")
 _EMPHASIS = re.compile(r"(\*\*|__|\*|_)(?=\S)(.+?)(?<=\S)\1")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -42,10 +52,11 @@ class AboutProject(msgspec.Struct, frozen=True, omit_defaults=True):
     """The file that says so."""
     version: str = ""
     summary: str = ""
-    """One or two sentences: the description of the manifest, or the first paragraph of the README."""
+    """One or two sentences: those of the README that begin "NAME is", else the description of the manifest, else the
+    README's own beginning."""
     readme: str = ""
     opening: str = ""
-    """The first paragraph of the README."""
+    """The paragraph of the README that introduces the project; empty where none does."""
     headings: tuple[str, ...] = ()
     """Of the README, as far as they say something about the project."""
 
@@ -64,6 +75,8 @@ def about_project(root: Path, name: str) -> AboutProject:
                 named = {key: one_line(str(value), 200) for key, value in fields.items() if value}
                 found = msgspec.structs.replace(found, **named, manifest=file)
                 break
+    if found.manifest == "setup.py":
+        found = msgspec.structs.replace(found, summary=_docstring(root, found.name))
     return _with_readme(root, found)
 
 
@@ -81,42 +94,70 @@ def _with_readme(root: Path, found: AboutProject) -> AboutProject:
     from clew.formats.documents.reader import read_document
 
     document = read_document(data, readme)
-    first = next(_paragraphs(document), "")
-    # A README that begins with the project's name says more than the one line of the manifest.
-    is_about = found.name.rpartition("/")[2].casefold() in first.casefold() or not found.summary
-    summary = first if first and is_about else found.summary
+    paragraphs = list(islice(_paragraphs(document), _PARAGRAPHS))
+    said = next((text for text, section in paragraphs if section <= _NEAR and _introduces(text, found.name)), "")
+    opening = said or _beginning(paragraphs)
+    summary = said or found.summary or _slogan(document.text) or opening
     return msgspec.structs.replace(
         found,
         readme=readme,
         summary=one_line(summary, _LONGEST_SUMMARY),
-        opening=one_line(first, _LONGEST_SUMMARY),
+        opening=one_line(opening, _LONGEST_SUMMARY),
         headings=tuple(_headings(document)),
     )
 
 
-def _paragraphs(document: Document) -> Iterator[str]:
+def _introduces(text: str, name: str) -> bool:
+    """`Gin is a web framework` for gin; news, badges and sponsors may come before it in a README."""
+    words = re.split(r"[\W_]+", name.rpartition("/")[2])
+    named = r"[\W_]*".join(map(re.escape, filter(None, words)))
+    return bool(named) and re.match(rf"\W*(?:the )?{named}(?: \w+)? (?:is|are) (?:an?|the)\b", text, re.I) is not None
+
+
+def _beginning(paragraphs: list[tuple[str, int]]) -> str:
+    """The first paragraph above the second heading. What is below others is about parts, or about who pays."""
+    return next((text for text, section in paragraphs if section <= 1), "")
+
+
+def _slogan(text: str) -> str:
+    """The first heading in HTML that is a sentence."""
+    slogans = (plain(each) for each in _SLOGAN.findall(text))
+    return next((each for each in slogans if len(_WORD.findall(each)) >= _FEWEST_WORDS), "")
+
+
+def _paragraphs(document: Document) -> Iterator[tuple[str, int]]:
+    """Paragraphs as they are read, each with the number of its section, where 0 is above the first heading."""
+    headed = 0
     for section in document.sections:
+        headed += section.level > 0
         for block in section.blocks:
             if block.kind is BlockKind.PROSE:
                 written = document.text[block.start : block.end]
-                text = plain(written)
+                text = plain(_without_short_links(written, document.text))
                 if written.lstrip().startswith(("<", ">")):
                     # Pictures, slogans and tips.
                     continue
                 if len(_WORD.findall(text)) >= _FEWEST_WORDS and not text.endswith(":"):
-                    yield text
+                    yield text, headed
+
+
+def _without_short_links(written: str, document: str) -> str:
+    """`[WSGI]` without its brackets, where the document says elsewhere what it leads to."""
+    return _SHORT_LINK.sub(lambda found: found[1] if f"\n[{found[1]}]:" in document else found[0], written)
 
 
 def plain(text: str) -> str:
     """A paragraph as it is read: without pictures, marks and the addresses of links."""
-    shown = unescape(_LINK.sub(r"\1", _NOT_SHOWN.sub(" ", text)))
+    shown = _NOT_SHOWN.sub(" ", _RST_LINK.sub(r"\1", _SUBSTITUTION.sub(" ", text)))
+    shown = unescape(_LINK.sub(r"\1", shown))
     return " ".join(_EMPHASIS.sub(r"\2", shown).lstrip("> ").split())
 
 
 def _headings(document: Document) -> Iterator[str]:
     """Sections of the README with some text of their own."""
     for section in document.sections[1:]:
-        has_text = sum(block.end - block.start for block in section.blocks if block.kind is BlockKind.PROSE) > 80
+        told = (block for block in section.blocks if block.kind in (BlockKind.PROSE, BlockKind.CODE))
+        has_text = sum(block.end - block.start for block in told) > 80
         title = plain(section.title)
         if has_text and _WORD.search(title) and not _HEADINGS.search(title):
             yield title
@@ -143,6 +184,20 @@ def _setup_cfg(text: str) -> Mapping[str, Any]:
     parser.read_string(text)
     table = dict(parser["metadata"]) if parser.has_section("metadata") else {}
     return {**_name_version_summary(table), "kind": "Python package"} if table.get("name") else {}
+
+
+def _setup_py(text: str) -> Mapping[str, Any]:
+    """The name alone: the rest is what running the file would say."""
+    named = re.search(r"^\s*name\s*=\s*(['\"])([\w.-]+)\1", text, re.MULTILINE | re.IGNORECASE)
+    return {"name": named[2], "kind": "Python package"} if named else {}
+
+
+def _docstring(root: Path, name: str) -> str:
+    """The first line of the package's docstring, which stands for the description where a program makes that."""
+    package = name.replace("-", "_")
+    data = _read(root, f"{package}/__init__.py") or _read(root, f"src/{package}/__init__.py") or b""
+    said = re.match(r'(?:\s*#[^\n]*\n|\s+)*[rR]?"""\s*([^\n"]+)', data.decode("utf-8", "replace"))
+    return one_line(said[1].strip(), _LONGEST_SUMMARY) if said else ""
 
 
 def _package_json(text: str) -> Mapping[str, Any]:
@@ -187,6 +242,7 @@ def _name_version_summary(table: Mapping[str, Any]) -> dict[str, Any]:
 _MANIFESTS: Mapping[str, Callable[[str], Mapping[str, Any]]] = {
     "pyproject.toml": _pyproject,
     "setup.cfg": _setup_cfg,
+    "setup.py": _setup_py,
     "package.json": _package_json,
     "Cargo.toml": _cargo,
     "go.mod": _go_mod,

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 MOST = 3
 _SUBJECT = re.compile(r"\W*([A-Z][\w.-]*(?: [A-Z][\w.-]*)?) (?:is|are)\b")
+_ROOT_NAME = re.compile(r"-(?:monorepo|workspace|root)$", re.IGNORECASE)
+_TOLD = (
+    (re.compile(r"\W*(?:install|quick ?start|getting started)", re.IGNORECASE), "how is {name} installed?"),
+    (re.compile(r"\W*(?:running )?(?:the )?tests?\b", re.IGNORECASE), "how are the tests run?"),
+    (re.compile(r"\W*usage\b", re.IGNORECASE), "how is {name} used?"),
+)
+"""Headings of a README, and the question that the text below them answers."""
 _NO_SUBJECT = frozenset(("it", "this", "that", "there", "they", "these", "we", "you", "here", "what"))
 
 
@@ -37,38 +44,42 @@ def next_commands(project: "Project", seen: Overview, concerns: "tuple[Group, ..
 
 
 def _questions(seen: Overview) -> Iterator[NextCommand]:
-    if seen.about.opening:
-        yield NextCommand(f'clew ask "{_question(seen.about)}"', "quotes that answer it")
+    if question := _question(seen.about):
+        yield NextCommand(f'clew ask "{question}"', "quotes that answer it")
 
 
 def _question(about: AboutProject) -> str:
-    """A question that the README answers: what the project is, one that it asks, or one of its own words."""
-    name = about.name.rpartition("/")[2]
+    """A question that the README answers: what the project is, one that it asks, or how something is done; empty where
+    it answers none."""
+    name = _ROOT_NAME.sub("", about.name.rpartition("/")[2])
     first = re.split(r"(?<=[.?!])\s", about.opening)[0].replace('"', "'")
     if first.endswith("?"):
         return first
     subject = _SUBJECT.match(first)
     if subject is not None and subject[1].casefold() not in _NO_SUBJECT:
         return f"what is {subject[1]}?"
-    if name.casefold() in first.casefold():
-        return f"what is {name}?"
     if asked := next((each for each in about.headings if each.endswith("?") and '"' not in each), None):
         return asked
-    return " ".join(first.rstrip(".!").split()[:8])
+    told = (question for begin, question in _TOLD if any(begin.match(each) for each in about.headings))
+    return next(told, "").format(name=name)
 
 
 def _reasons(project: "Project", seen: Overview) -> Iterator[NextCommand]:
-    busy_files = seen.past.busy if seen.past is not None else ()
-    paths = [each.path for each in busy_files if not project.uses.tests.holds(each.path)]
+    paths = _busy_sources(project, seen)
     if (telling := telling_place(project, paths)) is not None:
         yield NextCommand(f"clew why {shlex.quote(telling)}", "who asked for it, what proves it")
         return
-    for busy in busy_files:
-        symbol = main_symbol(project, busy.path)
+    for path in paths:
+        symbol = main_symbol(project, path)
         if symbol is not None:
-            place = shlex.quote(f"{busy.path}:{symbol.line}")
-            yield NextCommand(f"clew why {place}", "who asked for it, what proves it")
+            yield NextCommand(f"clew why {shlex.quote(f'{path}:{symbol.line}')}", "who asked for it, what proves it")
             return
+
+
+def _busy_sources(project: "Project", seen: Overview) -> list[str]:
+    """The busiest files that are no tests: nobody learns a project by a helper of its tests."""
+    busy = seen.past.busy if seen.past is not None else ()
+    return [each.path for each in busy if not project.uses.tests.holds(each.path)]
 
 
 def _lists(project: "Project", concerns: "tuple[Group, ...]") -> Iterator[NextCommand]:
@@ -82,8 +93,8 @@ def _lists(project: "Project", concerns: "tuple[Group, ...]") -> Iterator[NextCo
 
 def _others(project: "Project", seen: Overview) -> Iterator[NextCommand]:
     """Commands for any project."""
-    busy = seen.past.busy[0].path if seen.past is not None and seen.past.busy else None
-    symbol = main_symbol(project, busy) if busy is not None else None
+    symbols = (main_symbol(project, path) for path in _busy_sources(project, seen))
+    symbol = next(filter(None, symbols), None)
     if symbol is not None:
         yield NextCommand(f"clew search {shlex.quote(symbol.name)}", "everything that says it")
     if seen.holds.documents:

@@ -73,7 +73,8 @@ def _places(paths: list[str]) -> tuple[str, ...]:
     """The folders with most of the files, and single files of the project's own folder."""
     folders = Counter(f"{path.split('/')[0]}/" for path in paths if "/" in path)
     single = sorted((path for path in paths if "/" not in path), key=lambda path: (not _is_readme(path), path))
-    shown = [*single[:_MOST_SHOWN], *(f"{folder} ({number:,})" for folder, number in folders.most_common(_MOST_SHOWN))]
+    top = single if len(single) <= _MOST_SHOWN or _is_readme(single[0]) else [f"the top folder ({len(single):,})"]
+    shown = [*top[:_MOST_SHOWN], *(f"{folder} ({number:,})" for folder, number in folders.most_common(_MOST_SHOWN))]
     return tuple(shown[: _MOST_SHOWN + 1])
 
 

@@ -82,6 +82,11 @@ def main_symbol(project: "Project", path: str) -> "Symbol | None":
         data = read_bytes(project.config.root, path, limit=min(project.config.max_file_bytes, LARGEST_FILE))
     except ClewError:
         return None
-    symbols = [each for each in outline_of(decoded(data), path).symbols if not each.is_test]
+    symbols = [
+        each
+        for each in outline_of(decoded(data), path).symbols
+        # `mod tests` of a file in Rust is no subject either.
+        if not each.is_test and each.name not in ("test", "tests")
+    ]
     long = [each for each in symbols if each.end_line - each.line + 1 >= _FEWEST_LINES]
     return max(long or symbols, key=lambda each: each.end_line - each.line, default=None)

@@ -119,7 +119,8 @@ class IndentScan:
             is_test = not any("fixture" in decorator for decorator in self._decorators)
         elif kind == CLASS and may_hold_tests and line.count("(") > line.count(")"):
             line = self._code[offset : offset + _LONGEST_HEAD].partition(":")[0]
-        self._open(name, kind, indent, number, is_test, kind == CLASS and may_hold_tests and "Test" in line)
+        tests = "Test" in line or name.startswith("test_")
+        self._open(name, kind, indent, number, is_test, kind == CLASS and may_hold_tests and tests)
 
     def _open_block(self, block: re.Match[str], indent: int, number: int, offset: int) -> None:
         name = block[2] or block[1]
