@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests import forked
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
+from tests.failing_disk import spoil
 
 SEARCH, OF_MEMORY = ".clew/search/index.db", ".clew/memory-index.db"
 HEADER = 4096
@@ -87,6 +88,23 @@ def test_a_damaged_index_is_made_anew_by_the_next_start(root: Path) -> None:
         id = memory.store("Wicks are cut on Mondays.")
     damage(root / OF_MEMORY)
     with remembering(root) as memory:
+        assert memory.ids("wicks") == [id]
+
+
+# Verifies: REQ-d00300-E, REQ-d00647-E
+def test_pages_of_the_index_that_a_failing_disk_swapped_hide_no_memory(root: Path) -> None:
+    with remembering(root) as memory:
+        id = memory.store("Wicks are cut on Mondays.")
+    file = root / OF_MEMORY
+    with closing(sqlite3.connect(f"{file.as_uri()}?immutable=1", uri=True)) as connection:
+        roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_master").fetchall())
+    content = bytearray(file.read_bytes())
+    first, second = (slice((roots[name] - 1) * HEADER, roots[name] * HEADER) for name in ("memories", "links"))
+    content[first], content[second] = content[second], content[first]
+    spoil(file, content)
+    with remembering(root) as memory:
+        recent = memory("get_recent_context")
+        assert [each["node_id"] for each in recent["memories"]] == [id]
         assert memory.ids("wicks") == [id]
 
 

@@ -14,22 +14,21 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from enum import Enum, auto
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from clew.derived.as_left import FileDoubt, doubt_of, keep_checksum, looking
 from clew.derived.sealed import checksum
 from clew.edit import below
 from clew.edit.state_folder import make_folder_in
 from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from clew.store.sqlite.compacting import compact
-from clew.store.sqlite.connections import SqliteConnection, SqliteConnections, is_open_here
+from clew.store.sqlite.connections import SqliteConnection, SqliteConnections
 from clew.store.sqlite.faults import damaged, fault, protected, translated
 from clew.store.sqlite.guard import foreign_objects, guard, missing_objects, schema_of, unsound
-from clew.store.sqlite.log import alone
-from clew.store.sqlite.note import ENDING, state_of, statuses_and_note
+from clew.store.sqlite.note import ENDING
 
 PATIENCE_SECONDS = 10.0
 _PAUSE = 0.005
@@ -89,12 +88,6 @@ class FileSchema(NamedTuple):
         )
 
 
-class _Doubt(Enum):
-    UNKNOWN = auto()
-    """Nobody noted in which state the file was left."""
-    CHANGED = auto()
-
-
 class DerivedFile:
     """Any number of threads and processes may read and write."""
 
@@ -108,6 +101,8 @@ class DerivedFile:
         self._met: SqliteConnections | None = None
         """The opening in which damage was met."""
         self._connections = self._open()
+        self._has_written = False
+        """True if a transaction of this object may have changed the file since it was opened first."""
         self._held = threading.local()
 
     @property
@@ -127,6 +122,9 @@ class DerivedFile:
 
     def close(self) -> None:
         self._connections.close()
+        note = self._connections.note
+        if not self._schema.is_checked_by_row and (self._has_written or note is None or note.checksum is None):
+            keep_checksum(self.path)
 
     def keep_up(self) -> None:
         """Open the present file. A damaged one is thrown away first."""
@@ -174,6 +172,7 @@ class DerivedFile:
     @contextmanager
     def writing(self, *, durable: bool = False) -> Iterator[SqliteConnection]:
         """A transaction. What is written without `durable` may be lost with the machine's power, never by half."""
+        self._has_written = True
         with self._noticing(), self._connections.writing(durable=durable) as connection, self._translated():
             yield connection
 
@@ -269,6 +268,7 @@ class DerivedFile:
     @contextmanager
     def unbound(self) -> Iterator[SqliteConnection]:
         """A connection outside of any transaction, for what SQLite does only there."""
+        self._has_written = True
         with self._noticing(), self._connections.moving() as connection, self._translated():
             yield connection
 
@@ -322,11 +322,13 @@ class DerivedFile:
 
     def _open(self) -> SqliteConnections:
         self.notes = ()
-        doubt = None if self._schema.is_checked_by_row else self._doubt()
-        cause = _CHANGED if doubt is _Doubt.CHANGED else None
+        with looking:
+            doubt = None if self._schema.is_checked_by_row else doubt_of(self.path)
+            cause = _CHANGED if doubt is FileDoubt.CHANGED else None
+            connections = None if cause else self._connected()
         try:
-            if cause is None:
-                connections = self._ready()
+            if connections is not None:
+                self._make_ready(connections)
                 cause = self._flaw(connections, is_doubtful=doubt is not None)
                 if cause is None:
                     if doubt is not None:
@@ -336,37 +338,11 @@ class DerivedFile:
         except StoreCorrupt:
             cause = _DAMAGED
         throw_away(self.path)
-        self.notes = (self._note(cause),)
-        connections = self._ready()
+        self.notes = (self._note(str(cause)),)
+        connections = self._connected()
+        self._make_ready(connections)
         connections.keep_note()
         return connections
-
-    # Implements: REQ-d00647-A
-    def _doubt(self) -> "_Doubt | None":
-        """The reason to doubt that the file is as Clew left it. The first process that opens it is the one that looks;
-        one that was killed may have moved writes into the file without noting it."""
-        try:
-            (status, log, *_), note = statuses_and_note(self.path)
-        except FileNotFoundError:
-            # The folder is made with the file.
-            return _Doubt.UNKNOWN
-        except OSError:
-            # Whoever opens it says so.
-            return None
-        if is_open_here(self.path):
-            return None
-        if status is None or not status.st_size:
-            return _Doubt.UNKNOWN
-        if state_of(status).is_like(note.state):
-            return None
-        with alone(self.path) as is_alone:
-            if not is_alone:
-                return None
-            # Whoever closed it since the first look has noted the state that it left.
-            (status, log, *_), note = statuses_and_note(self.path)
-            if is_open_here(self.path) or (status is not None and state_of(status).is_like(note.state)):
-                return None
-        return _Doubt.UNKNOWN if note.state is None or (log is not None and log.st_size) else _Doubt.CHANGED
 
     def _flaw(self, connections: SqliteConnections, *, is_doubtful: bool) -> str | None:
         """The reason why a file that could be opened cannot be used."""
@@ -405,8 +381,8 @@ class DerivedFile:
             _vacuum(connection)
         self._make(connections)
 
-    def _ready(self) -> SqliteConnections:
-        """Connections to the file, with tables in it."""
+    def _connected(self) -> SqliteConnections:
+        """Connections to the file, which is made if it is not there."""
         try:
             make_folder_in(self.path.parent)
             descriptor = below.open_file(self.path, os.O_CREAT | os.O_RDWR)
@@ -417,13 +393,14 @@ class DerivedFile:
                 os.close(descriptor)
         except OSError as error:
             raise protected(self.path, f"it cannot be made ({error.strerror})") from error
-        connections = SqliteConnections(self.path, read_only=False, busy_timeout=self._patience)
+        return SqliteConnections(self.path, read_only=False, busy_timeout=self._patience)
+
+    def _make_ready(self, connections: SqliteConnections) -> None:
         try:
             self._make(connections)
         except BaseException:
             connections.close()
             raise
-        return connections
 
     def _make(self, connections: SqliteConnections) -> None:
         """Give the file a log, and tables where it has none."""

@@ -1,4 +1,5 @@
-"""Note beside a database: its size and time as Clew left it, and the start of the machine that its index is of.
+"""Note beside a database: its size and time as Clew left it, the start of the machine that its index is of, and of a
+small derived file a checksum.
 
 A database whose size or time is another one was changed by something else than Clew: cut off, damaged, or put in its
 place. SQLite finds a part of such damage only, and a page that is sound and not the right one never, so whoever opens
@@ -40,6 +41,8 @@ class DatabaseNote(NamedTuple):
     start: str = ""
     """The start of the machine at which a process last opened the database."""
     state: DatabaseState | None = None
+    checksum: int | None = None
+    """Checksum of all bytes of the file, where somebody noted one."""
 
 
 NO_NOTE = DatabaseNote()
@@ -69,18 +72,22 @@ def statuses_and_note(database: Path) -> tuple[list[os.stat_result | None], Data
 
 def _decoded(content: bytes) -> DatabaseNote:
     try:
-        start, size, mtime_ns, end = content.decode("ascii").split(" ")
-        return DatabaseNote(start, DatabaseState(int(size), int(mtime_ns))) if end == "\n" else NO_NOTE
+        start, size, mtime_ns, *checksum, end = content.decode("ascii").split(" ")
+        state = DatabaseState(int(size), int(mtime_ns))
+        is_whole = end == "\n" and len(checksum) <= 1
+        return DatabaseNote(start, state, *map(int, checksum)) if is_whole else NO_NOTE
     except ValueError:
         return NO_NOTE
 
 
-def write_note(database: Path, state: DatabaseState) -> DatabaseNote:
+def write_note(database: Path, state: DatabaseState, *, checksum: int | None = None) -> DatabaseNote:
     """Note the state of a database, and the present start of the machine. Where it cannot be noted, the database is
     looked through when it is opened again."""
+    note = DatabaseNote(boot_id(), state, checksum)
+    values = (note.start, *state, *(() if checksum is None else (checksum,)))
     with suppress(OSError):
-        below.write(note_of(database), f"{boot_id()} {state.size} {state.mtime_ns} \n".encode("ascii"))
-    return DatabaseNote(boot_id(), state)
+        below.write(note_of(database), f"{' '.join(map(str, values))} \n".encode("ascii"))
+    return note
 
 
 def is_of_this_start(note: DatabaseNote) -> bool:
