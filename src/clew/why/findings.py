@@ -1,4 +1,4 @@
-"""All findings of a project: of the graph, the specs and changes, the register, and the memory.
+"""All findings of a project: of the graph, the specs and changes, the register, what agents read first, and the memory.
 
 Brief, status, check, page and CI count this one list, so that no two of them disagree.
 """
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from clew.errors import ClewError
 from clew.trace.reports.finding import Finding
+from clew.why.stale_notes import stale_notes
 
 if TYPE_CHECKING:
     from clew.operation.call import Call
@@ -25,8 +26,9 @@ def all_findings(call: "Call") -> tuple[Finding, ...]:
     answer that CI depends on is the same everywhere."""
     project = call.project
     filed = project.graph.derived("findings_of_files", lambda graph: _sorted(_of_files(project)))
-    remembered = tuple(_of_memory(call))
-    return _sorted((*filed, *remembered)) if remembered else filed
+    # Neither is part of the graph: they are looked up at each call.
+    others = (*stale_notes(project.config.root), *_of_memory(call))
+    return _sorted((*filed, *others)) if others else filed
 
 
 def _sorted(found: "Iterator[Finding] | tuple[Finding, ...]") -> tuple[Finding, ...]:

@@ -33,6 +33,7 @@ _WORDS = {
     "trace.unmatched_result": ("test result without a test", "test results without a test"),
     "trace.coverage_rule": ("requirement below a rule of coverage", "requirements below a rule of coverage"),
     "trace.uncredited_evidence": ("test of something that nothing implements", "tests of what nothing implements"),
+    "notes.gone": ("reference of agents' notes to what is gone", "references of agents' notes to what is gone"),
     "terms.unmarked": ("use of a term without a mark", "uses of terms without a mark"),
     "memory.conflict": ("contradiction between memories", "contradictions between memories"),
     "memory.duplicate": ("pair of memories that say the same", "pairs of memories that say the same"),
