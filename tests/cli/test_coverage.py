@@ -112,6 +112,8 @@ def test_what_nobody_knows_is_not_a_number(clew: Clew, tested: Path, tmp_path: P
     (empty / "clew.toml").touch()
     assert "nothing to cover" in clew(empty, "coverage").stdout
     assert json.loads(clew(empty, "coverage", "--json").stdout)["totals"]["tested_pct"] is None
+    matrix = clew(empty, "trace")
+    assert (matrix.returncode, "nothing to cover" in matrix.stderr) == (0, True)
     limited = clew(empty, "coverage", "--fail-under", "0")
     assert (limited.returncode, "no assertions" in limited.stderr) == (1, True)
 

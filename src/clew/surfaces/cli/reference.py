@@ -88,7 +88,7 @@ MORE: Final = {
 
 OVERVIEW_END: Final = """
 `clew help COMMAND` explains a command and its options. `-C FOLDER` works on the project of another folder.
-`clew` alone describes the project here.
+`clew` alone describes the project here and suggests commands for it; the examples above run in `examples/demo`.
 """
 
 

@@ -95,9 +95,12 @@ class ShowMatrix(
         return self.document(result) if self.output is None else ""
 
     def exit_code(self, result: MatrixShown) -> int:
-        return 0 if result.matrix.rows or self.gaps else 1
+        # Where there is no requirement at all, `clew coverage` succeeds as well.
+        return 0 if result.matrix.rows or self.gaps or not result.levels else 1
 
     def messages(self, result: MatrixShown) -> tuple[str, ...]:
+        if not result.levels and not result.matrix.rows:
+            return (NO_REQUIREMENTS,)
         return (result.nothing_fits,) if self.exit_code(result) else ()
 
 
