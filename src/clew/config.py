@@ -53,9 +53,19 @@ _TEST_NAMES = """
     *_test.zig *.bats *Tests.ps1 **/__tests__/**/*.js **/__tests__/**/*.jsx **/__tests__/**/*.ts **/__tests__/**/*.tsx
 """
 TEST_PATTERNS = tuple(_TEST_NAMES.split())
-DOCUMENT_PATTERNS = ("*.md", "*.markdown", "*.mdx", "*.rst", "*.html", "*.htm", "*.txt", "*.ipynb")
+_INTERFACES = (
+    *(f"*{name}*.{ending}" for name in ("openapi", "swagger") for ending in ("yaml", "yml", "json")),
+    *("*.graphql", "*.graphqls"),
+    *(f"**/{folder}/*.[1-8]" for folder in ("man", "man[1-8]")),
+)
+"""Descriptions of interfaces: OpenAPI, schemas of GraphQL, and pages of the manual."""
+DOCUMENT_PATTERNS = (
+    *("*.md", "*.markdown", "*.mdx", "*.rst", "*.html", "*.htm", "*.txt", "*.ipynb"),
+    *_INTERFACES,
+)
 _DOCUMENTS_ANYWHERE = (
     *("*.md", "*.markdown", "*.mdx", "*.rst", "*.ipynb"),
+    *_INTERFACES,
     *(f"**/{folder}/**/*.{ending}" for folder in ("docs", "doc") for ending in ("html", "htm", "txt")),
 )
 """Documents of a whole project. Pages and plain texts elsewhere than in a folder of documents are mostly something

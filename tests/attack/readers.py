@@ -83,6 +83,10 @@ def all_readers() -> dict[str, tuple[str, Read]]:
         f"document {kind}": (kind, _document(f"docs/a.{ending}", Citations(grammar)))
         for kind, ending in _DOCUMENTS.items()
     }
+    found |= {
+        f"document {path}": (kind, _document(path, Citations(grammar)))
+        for path, kind in (("man/a.1", "rst"), ("openapi.yaml", "markdown"), ("a.graphql", "python"))
+    }
     found["elspais"] = ("elspais", into_graph(graph["elspais"], "spec/a.md"))
     for kind, path in _SPECS.items():
         found[f"openspec {kind}"] = ("openspec", into_graph(graph["specs"], path))

@@ -413,3 +413,101 @@ def test_a_long_table_of_lists_is_cut_between_its_rows() -> None:
     texts = [document.text[each.start : each.end].strip() for each in chunks_of(document)]
     assert len(texts) > 2
     assert all(each.startswith("* - FOG_") for each in texts[1:])
+
+
+# Verifies: REQ-d00090-E
+def test_a_page_of_the_manual_gives_its_sections_and_options_without_macros() -> None:
+    text = (
+        '.\\" nobody reads this\n.TH SOUND 1 "May 2026"\n.SH NAME\nsound \\- tell the depth\n.SH OPTIONS\n.TP\n'
+        '.BR \\-q ", " \\-\\-quiet\nSay \\fInothing\\fR.\n.SS More\n.nf\nsound  -q\n.fi\n'
+    )
+    document = read_document(text.encode(), "docs/man/sound.1")
+    assert outline(document) == [
+        (1, "SOUND(1)", "sound-1"),
+        (2, "NAME", "name"),
+        (2, "OPTIONS", "options"),
+        (3, "More", "options/more"),
+    ]
+    assert document.text == (
+        "SOUND(1)\n\nNAME\n\nsound - tell the depth\n\nOPTIONS\n\n-q, --quiet\nSay nothing.\n\nMore\n\nsound  -q"
+    )
+    assert kinds(document, 2) == ["heading", "item"]
+    assert [section.line for section in document.sections] == [2, 3, 5, 9]
+    assert read_document(text.encode(), "release/notes.1").format == "plain"
+
+
+# Verifies: REQ-d00090-E
+def test_a_page_of_mdoc_gives_its_options() -> None:
+    text = ".Dt PIER 8\n.Sh DESCRIPTION\n.Nm pier\n.Nd moor a ship\n.Bl -tag\n.It Fl f Ar file\nReads\n.Dq it .\n.El\n"
+    document = read_document(text.encode(), "man8/pier.8")
+    assert document.text == "PIER(8)\n\nDESCRIPTION\n\npier — moor a ship\n\n-f file\nReads “it .”"
+
+
+YAML = """openapi: 3.1.0
+info:
+  title: Harbour
+  description: |
+    Berths and ships.
+paths:
+  /ships:
+    get:
+      summary: List ships
+      description: >-
+        At most
+        100 of them.
+    parameters: []
+  "/ships/{id}":
+    delete: {summary: gone}
+components:
+  schemas:
+    Ship:
+      description: A hull with a name.
+"""
+JSON = {
+    "info": {"title": "Harbour", "description": "Berths and ships."},
+    "swagger": "2.0",
+    "paths": {"/ships": {"get": {"summary": "List ships"}, "parameters": []}, "/ships/{id}": {"delete": {}}},
+    "definitions": {"Ship": {"description": "A hull with a name."}},
+}
+
+
+# Verifies: REQ-d00090-E
+@pytest.mark.parametrize(("text", "path"), [(YAML, "api/openapi.yaml"), (json.dumps(JSON, indent=1), "swagger.json")])
+def test_a_description_of_an_interface_gives_its_operations_and_schemas(text: str, path: str) -> None:
+    document = read_document(text.encode(), path)
+    assert [section.title for section in document.sections] == [
+        "Harbour",
+        "GET /ships",
+        "DELETE /ships/{id}",
+        "Schema Ship",
+    ]
+    paragraphs = [document.text[block.start : block.end] for each in document.sections for block in each.blocks[1:]]
+    assert {"Berths and ships.", "List ships", "A hull with a name."} <= set(paragraphs)
+    assert ("At most 100 of them." in paragraphs) == (text == YAML)
+    lines = text.splitlines()
+    assert "get" in lines[document.sections[1].line - 1] or "/ships" in lines[document.sections[1].line - 1]
+
+
+# Verifies: REQ-d00090-E
+@pytest.mark.parametrize("text", ["a: 1\nb: 2\n", '{"paths": {"/a": {"get": {}}}}', '{"openapi"', "{" * 9_999])
+def test_what_describes_no_interface_is_plain_text(text: str) -> None:
+    document = read_document(text.encode(), "docs/openapi.json")
+    assert (document.format, document.text) == ("plain", text)
+
+
+# Verifies: REQ-d00090-E
+def test_a_schema_of_graphql_gives_its_definitions_with_their_descriptions() -> None:
+    text = (
+        '"""A ship\nthat floats."""\ntype Ship implements Node @key(fields: "id") {\n  "type of hull" type: Hull\n}\n'
+        "# none\nextend type Ship { age: Int }\nunion Any = Ship | Hull\nenum Hull { WOOD }\n"
+        '"On a day"\nscalar Date\nschema { query: Query }\ndirective @old(why: String) on FIELD\n'
+    )
+    document = read_document(text.encode(), "schema.graphql")
+    named = ["type Ship", "type Ship", "union Any", "enum Hull", "scalar Date", "schema", "directive old"]
+    assert [section.title for section in document.sections] == ["schema", *named]
+    ship = document.sections[1]
+    shown = [document.text[block.start : block.end] for block in ship.blocks]
+    assert shown[1] == "A ship\nthat floats."
+    assert shown[2].startswith("type Ship implements")
+    assert shown[2].endswith("}")
+    assert [section.line for section in document.sections[1:]] == [3, 7, 8, 9, 11, 12, 13]

@@ -3,7 +3,7 @@
 | module | subject |
 |---|---|
 | `reader` | a file's bytes to a document: its front matter, its sections, each with a name that lasts, its links |
-| `markdown`, `rst`, `html`, `plain`, `notebook`, `docstrings` | one format each, cut into blocks |
+| `markdown`, `rst`, `html`, `plain`, `notebook`, `docstrings`, `manual`, `openapi`, `graphql` | one format each |
 | `chunks` | sections to pieces of a useful size |
 | `links` | links that lead to other places of the project |
 

@@ -22,6 +22,9 @@ class Format(StrEnum):
     PLAIN = "plain"
     NOTEBOOK = "notebook"
     PYTHON = "python"
+    MANUAL = "manual"
+    OPENAPI = "openapi"
+    GRAPHQL = "graphql"
 
 
 class BlockKind(StrEnum):

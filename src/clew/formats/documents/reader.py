@@ -11,17 +11,21 @@ from clew.formats.diagnostics import Diagnostic
 from clew.formats.documents.decoding import decoded
 from clew.formats.documents.docstrings import read_docstrings
 from clew.formats.documents.front_matter import read_front_matter
+from clew.formats.documents.graphql import read_graphql
 from clew.formats.documents.html import HtmlPage
 from clew.formats.documents.inline import markdown_links
+from clew.formats.documents.manual import read_manual
 from clew.formats.documents.markdown import scan_markdown
 from clew.formats.documents.model import Block, BlockKind, Document, DocumentLink, Format
 from clew.formats.documents.notebook import read_notebook
+from clew.formats.documents.openapi import is_openapi, read_openapi
 from clew.formats.documents.outline import LONGEST_TITLE, first_title, outline
+from clew.formats.documents.page import Page
 from clew.formats.documents.rst import docinfo, rst_links, scan_rst
 from clew.formats.documents.rst_readable import placed_links, readable
 from clew.text.lines import TextLines
 
-VERSION = 9
+VERSION = 10
 """Changes when the same bytes would be read in another way."""
 
 FORMATS: Mapping[str, Format] = {
@@ -36,8 +40,11 @@ FORMATS: Mapping[str, Format] = {
     "ipynb": Format.NOTEBOOK,
     "py": Format.PYTHON,
     "pyi": Format.PYTHON,
+    **dict.fromkeys(("yaml", "yml", "json"), Format.OPENAPI),
+    **dict.fromkeys(("graphql", "graphqls", "gql"), Format.GRAPHQL),
 }
 """By the ending of the file's name, in lower case; any other is plain text."""
+_CHAPTERS = frozenset("12345678")
 
 _UNDERLINE = re.compile(r"(=+|-+|~+|\*+)[ \t]*$")
 _BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\d{1,9}[.)])(?=[ \t])")
@@ -47,7 +54,10 @@ _SHORTEST = 3
 
 
 def format_of(path: str) -> Format:
-    return FORMATS.get(PurePosixPath(path).suffix.lstrip(".").lower(), Format.PLAIN)
+    ending = PurePosixPath(path).suffix.lstrip(".").lower()
+    if ending in _CHAPTERS and any(part == "man" or part == f"man{ending}" for part in path.split("/")[:-1]):
+        return Format.MANUAL
+    return FORMATS.get(ending, Format.PLAIN)
 
 
 def read_document(data: bytes, path: str) -> Document:
@@ -96,6 +106,26 @@ def _python(text: str, path: str) -> Document:
     return _assembled(Format.PYTHON, page.text(), path, {}, page.blocks, (), problems)
 
 
+def _manual(text: str, path: str) -> Document:
+    return _of_page(Format.MANUAL, read_manual(text), path)
+
+
+def _openapi(text: str, path: str) -> Document:
+    if not is_openapi(text):
+        return _plain(text, path)
+    page = read_openapi(text, PurePosixPath(path).stem)
+    return _of_page(Format.OPENAPI, page, path) if page.blocks else _plain(text, path)
+
+
+def _graphql(text: str, path: str) -> Document:
+    page = read_graphql(text, PurePosixPath(path).stem)
+    return _of_page(Format.GRAPHQL, page, path) if page.blocks else _plain(text, path)
+
+
+def _of_page(kind: Format, page: Page, path: str) -> Document:
+    return _assembled(kind, page.text(), path, {}, page.blocks, (), ())
+
+
 _READERS: Mapping[Format, Callable[[str, str], Document]] = {
     Format.MARKDOWN: _markdown,
     Format.RST: _rst,
@@ -103,6 +133,9 @@ _READERS: Mapping[Format, Callable[[str, str], Document]] = {
     Format.PLAIN: _plain,
     Format.NOTEBOOK: _notebook,
     Format.PYTHON: _python,
+    Format.MANUAL: _manual,
+    Format.OPENAPI: _openapi,
+    Format.GRAPHQL: _graphql,
 }
 
 
