@@ -3,7 +3,8 @@
 | module | subject |
 |---|---|
 | `reader` | a file's bytes to a document: its front matter, its sections, each with a name that lasts, its links |
-| `markdown`, `rst`, `html`, `plain`, `notebook`, `docstrings`, `manual`, `openapi`, `graphql` | one format each |
+| `markdown`, `rst`, `html`, `plain`, `notebook`, `docstrings` | one format each, cut into blocks |
+| `reference` | pages of the manual, OpenAPI and GraphQL |
 | `chunks` | sections to pieces of a useful size |
 | `links` | links that lead to other places of the project |
 

@@ -11,16 +11,16 @@ from clew.formats.diagnostics import Diagnostic
 from clew.formats.documents.decoding import decoded
 from clew.formats.documents.docstrings import read_docstrings
 from clew.formats.documents.front_matter import read_front_matter
-from clew.formats.documents.graphql import read_graphql
 from clew.formats.documents.html import HtmlPage
 from clew.formats.documents.inline import markdown_links
-from clew.formats.documents.manual import read_manual
 from clew.formats.documents.markdown import scan_markdown
 from clew.formats.documents.model import Block, BlockKind, Document, DocumentLink, Format
 from clew.formats.documents.notebook import read_notebook
-from clew.formats.documents.openapi import is_openapi, read_openapi
 from clew.formats.documents.outline import LONGEST_TITLE, first_title, outline
 from clew.formats.documents.page import Page
+from clew.formats.documents.reference.graphql import read_graphql
+from clew.formats.documents.reference.manual import read_manual
+from clew.formats.documents.reference.openapi import is_openapi, read_openapi
 from clew.formats.documents.rst import docinfo, rst_links, scan_rst
 from clew.formats.documents.rst_readable import placed_links, readable
 from clew.text.lines import TextLines
