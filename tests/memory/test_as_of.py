@@ -121,7 +121,7 @@ def test_what_stands_at_a_place_is_narrowed_by_tags_too(tmp_path: Path) -> None:
         memory.store("Lamps burn gas.", about=["docs/lamps.md"], tags=["gas"])
         memory.store("Gulls nest here.", about=["docs/lamps.md"], tags=["birds"])
         answer = memory("search_graph", query="lamps", about="docs/lamps.md", filters={"tags": ["birds"]})
-        assert [hit["title"] for hit in answer["results"]] == ["Gulls nest here."]
+        assert [hit["snippet"] for hit in answer["results"]] == ["Gulls nest here."]
 
 
 # Verifies: REQ-d00305-D

@@ -33,7 +33,9 @@ def test_every_tool_says_enough_about_itself(tool: ListedOperation) -> None:
     about = tool.operation.about
     fields = set(result_of(tool.operation).__struct_fields__)
     if about.pages is not None:
-        assert {"limit", "cursor"} <= set(tool.operation.__struct_fields__)
+        given = set(tool.operation.__struct_fields__)
+        assert "cursor" in given
+        assert given & {"limit", "top_k", "depth"}, "no argument says how much is asked for"
         assert {about.total, "truncated", "next_cursor", about.pages} <= fields
         assert about.pages in about.trim
     assert {field.partition(".")[0] for field in about.trim} <= fields

@@ -37,6 +37,9 @@ def shown_as(view: type[V], memory: Memory, **more: Any) -> V:
     """The view of a memory; `more` are the fields that the memory does not have."""
     values = {name: _VALUES[name](memory) for name in view.__struct_fields__ if name in _VALUES}
     values |= {name: getattr(memory, name) for name in view.__struct_fields__ if name in _OF_ITSELF - _VALUES.keys()}
+    if "snippet" in values and "title" in values:
+        # A title that is the beginning of the text would be said twice.
+        values["title"] = memory.own_title
     return view(**{**values, **more})
 
 

@@ -57,12 +57,14 @@ def fit(
     paged: str | None = None,
     whole: Sequence[str] = (),
     repeated: Sequence[str] = (),
+    smaller: str = "",
 ) -> dict[str, Any]:
     """The data within the budget: the fields named in `trim` are shortened in turn, and `truncated` says so. Before
     that, fields that are `repeated` elsewhere become null.
 
     Of a paged list one item is always kept, so that every page makes progress; its texts are cut instead.
     What is `whole` is never cut: where it takes more than the budget, the answer may do so too, up to the hard limit.
+    `smaller` is the next step where even that does not fit; empty where the caller may pass max_tokens.
     """
     data = _without_repeats(data, repeated, budget)
     if fits(data, budget):
@@ -83,11 +85,11 @@ def fit(
         fitted = _clipped(fitted, longest, whole)
         fitted["truncated"] = True
     if not fits(fitted, _HARD if whole else budget):
-        raise _too_large(fitted, budget, is_whole=bool(whole))
+        raise _too_large(fitted, budget, smaller, is_whole=bool(whole))
     return fitted
 
 
-def _too_large(data: dict[str, Any], budget: Budget, *, is_whole: bool) -> Refused:
+def _too_large(data: dict[str, Any], budget: Budget, smaller: str, *, is_whole: bool) -> Refused:
     if is_whole:
         return Refused(
             "The text alone is longer than any answer may be.",
@@ -96,7 +98,7 @@ def _too_large(data: dict[str, Any], budget: Budget, *, is_whole: bool) -> Refus
     needed = 2 * estimate_tokens(msgspec.json.encode(data).decode())
     return Refused(
         f"The answer takes about {needed} tokens; {2 * budget.tokens} are allowed.",
-        hint=f"Pass max_tokens={min(needed + 200, HARD_TOKENS)}, or ask for less.",
+        hint=smaller or f"Pass max_tokens={min(needed + 200, HARD_TOKENS)}, or ask for less.",
     )
 
 

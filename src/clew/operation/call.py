@@ -279,8 +279,27 @@ def _within_budget(request: Operation, result: Any, call: Call) -> Shaped:
     asked = EVERYTHING if call.whole else about.budget or getattr(request, "max_tokens", None)
     budget = Budget.of(asked, copies=1 if about.whole else 2)
     data = msgspec.to_builtins(result)
-    fitted = fit(data, about.trim, budget, paged=about.pages, whole=about.whole, repeated=about.repeated)
+    fitted = fit(
+        data,
+        about.trim,
+        budget,
+        paged=about.pages,
+        whole=about.whole,
+        repeated=about.repeated,
+        smaller=_smaller(request),
+    )
     return (result if fitted is data else None), fitted
+
+
+def _smaller(request: Operation) -> str:
+    """The way to an answer that fits, by an argument that the operation has."""
+    if request.about.budget is None and hasattr(request, "max_tokens"):
+        return ""
+    for name in ("limit", "top_k", "depth"):
+        given = getattr(request, name, None)
+        if isinstance(given, int) and given > 1:
+            return f"Pass {name}={given // 2}, or ask for less."
+    return "Ask for less."
 
 
 def _without_budget(request: Operation, result: Any, call: Call) -> Shaped:

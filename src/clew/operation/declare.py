@@ -79,7 +79,7 @@ class Freshness(StrEnum):
     NONE = "none"
     """Nothing: it answers without a graph, or reads by itself what it needs, as one that writes does."""
     SOURCES = "sources"
-    """Source files, which the operation itself has read where they changed; no graph."""
+    """Source files or memories, which the operation itself has read where they changed; no graph."""
     BUILT = "built"
     """A graph, as it is."""
     CURRENT = "current"

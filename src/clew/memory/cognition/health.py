@@ -239,18 +239,15 @@ def autonomous(view: "MemoryView", *, metrics: bool, history: int | None) -> Aut
     return Autonomous(
         sufficient_data=score is not None,
         samples=state.samples,
-        note="The mean of the subsystems that can be judged." if scores else f"{INSUFFICIENT}: nothing was used yet.",
+        note="The score is the mean of the subsystems that can be judged, the status that of the worst."
+        if scores
+        else f"{INSUFFICIENT}: nothing was used yet.",
         north_star=goal,
         services={name: part.status for name, part in state.subsystems.items()},
         overall_health={
             "score": score,
-            "status": "not_configured"
-            if score is None
-            else "healthy"
-            if score >= 0.8
-            else "degraded"
-            if score >= 0.5
-            else "critical",
+            # One word for both tools: that of the worst part.
+            "status": "not_configured" if score is None else state.overall_status,
             "judged": len(scores),
         },
         recommendations=tuple(advice),

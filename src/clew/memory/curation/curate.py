@@ -24,7 +24,7 @@ from clew.memory.model import (
 from clew.memory.navigation.balance import refuse_cancer
 from clew.memory.places import Places, each_once
 from clew.memory.scope import BY_ID, FORGOTTEN_BY_ID
-from clew.memory.storage.changes import ChangeJournal
+from clew.memory.storage.changes import ERASE, ChangeJournal
 from clew.memory.storage.library import MemoryReader
 from clew.memory.storage.units import MemoryUnits
 from clew.memory.texts.admit import check_lists, check_rationale, check_text, title_of
@@ -116,7 +116,7 @@ class Curator:
                 hint="Leave soft_delete out, so that it can be restored for 30 days.",
             )
         memory = self._library.get(asked.node_id)
-        with self._changes.make("forget" if soft else "erase", self._actor, why) as change:
+        with self._changes.make("forget" if soft else ERASE, self._actor, why) as change:
             links = self._library.index.links([memory.id])
             for link in links:
                 change.unlink(link)
@@ -168,7 +168,7 @@ class Curator:
         """Refuse to bring back a memory that was purged, also by undoing a change before that."""
         for id in ids:
             last = self._changes.get(self._library.index.touched(id)[-1][1])
-            if last.operation == "erase":
+            if last.operation == ERASE:
                 raise Forgotten(
                     f"This memory was deleted for good at {last.at} on the user's request.",
                     hint="Store what is still needed again.",

@@ -68,9 +68,11 @@ class Neighborhood(msgspec.Struct, frozen=True, kw_only=True):
     node_id: str
     neighbors: tuple[NeighbourMemory, ...]
     count: int
+    """Neighbours on all pages."""
     cited: tuple[CitedNode, ...]
     """Nodes of the project that the memory cites."""
     truncated: bool = False
+    next_cursor: str | None = None
 
 
 class Hop(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,8 +115,10 @@ class Entailment(msgspec.Struct, frozen=True, kw_only=True):
 class Recent(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[RecentMemory, ...]
     count: int
+    """Memories on all pages; those beyond `limit` do not count."""
     session_id: str | None
     truncated: bool = False
+    next_cursor: str | None = None
 
 
 def neighborhood(library: MemoryReader, asked: NeighborhoodQuery) -> Neighborhood:
@@ -144,8 +148,17 @@ def neighborhood(library: MemoryReader, asked: NeighborhoodQuery) -> Neighborhoo
     )
     cited = tuple(CitedNode(cite.node, cite.kind.value) for cite in memory.cites)
     return Neighborhood(
-        node_id=memory.id, neighbors=neighbours, count=len(neighbours), cited=cited, truncated=walk.is_cut
+        node_id=memory.id,
+        neighbors=neighbours,
+        count=len(neighbours),
+        cited=cited,
+        truncated=walk.is_cut,
     )
+
+
+def page_of(found: Neighborhood, offset: int) -> Neighborhood:
+    """The neighbours from one on."""
+    return msgspec.structs.replace(found, neighbors=found.neighbors[offset:])
 
 
 def paths_of(found: Neighborhood) -> list[tuple[str, ...]]:
@@ -328,13 +341,18 @@ def _contained(memory: Memory, other: Memory) -> tuple[str, float]:
     return ("out" if len(others) < len(own) else "in"), round(share, 3)
 
 
-def recent(library: MemoryReader, asked: RecentQuery) -> Recent:
+def recent(library: MemoryReader, asked: RecentQuery, offset: int = 0) -> Recent:
     """The memories that were stored or shown last, the latest first."""
     session, limit = library.viewer.session if asked.session_only else None, asked.limit
     filters = MemoryFilters(since=spelled_time(asked.since), session=session)
     found = library.latest(limit + 1, filters)
     shown = tuple(
         shown_as(RecentMemory, memory, last_accessed=row.shown_at or memory.recorded_at, access_count=row.shown)
-        for memory, row in found[:limit]
+        for memory, row in found[offset:limit]
     )
-    return Recent(memories=shown, count=len(shown), session_id=session, truncated=len(found) > limit)
+    return Recent(
+        memories=shown,
+        count=min(len(found), limit),
+        session_id=session,
+        truncated=len(found) > limit,
+    )

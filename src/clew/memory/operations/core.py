@@ -1,12 +1,14 @@
 """Toolset memory: storing, searching and injecting."""
 
 from clew.memory.arguments import AgentId, SessionId
-from clew.memory.operations.operation import MemoryOperation
+from clew.memory.operations import lines
+from clew.memory.operations.operation import MemoryOperation, PagedMemoryOperation
 from clew.memory.recall.products import Injection, SearchAnswer, inject_context, search_graph
 from clew.memory.recall.requests import InjectionRequest, MemoryQuery
 from clew.memory.writing.remember import Stored
 from clew.memory.writing.requests import Note
 from clew.operation.call import Call
+from clew.operation.declare import PageCursor
 
 
 class StoreMemory(
@@ -38,21 +40,27 @@ class StoreMemory(
 
 class SearchGraph(
     MemoryQuery,
-    MemoryOperation,
+    PagedMemoryOperation,
     tool="search_graph",
     outlined=True,
     title="Search memories",
     trim=("results", "notes"),
+    pages="results",
+    total="count",
     example={"query": "which time zone do tide tables use"},
 ):
-    """Finds memories by words and meaning, current ones before stale and superseded ones; each says what every signal
-    gave and whether what it cites changed since. Next, hydrate_citation for a whole text."""
+    """Finds memories by words and meaning, current ones first; each says what every signal gave and whether what it
+    cites changed. Next, hydrate_citation for a whole text."""
 
     agent_id: AgentId = None
+    cursor: PageCursor = None
 
     def run(self, call: Call) -> SearchAnswer:
         view = call.project.memory.view(call, agent_id=self.agent_id)
         return search_graph(view, self, call)
+
+    def text(self, result: SearchAnswer) -> str:
+        return lines.found(result)
 
 
 class InjectContext(

@@ -7,28 +7,37 @@ from msgspec import Meta
 from clew.memory.cognition.infer import note_walks
 from clew.memory.navigation import navigate
 from clew.memory.navigation.requests import CausalPathQuery, EntailmentQuestion, NeighborhoodQuery, RecentQuery
-from clew.memory.operations.operation import MemoryOperation
+from clew.memory.operations import lines
+from clew.memory.operations.operation import LatestMemoryOperation, MemoryOperation, PagedMemoryOperation
 from clew.memory.recall.hydrate import hydrate
 from clew.memory.views import WholeMemory
 from clew.operation.call import Call
+from clew.operation.declare import PageCursor
 
 
 class GetNeighborhood(
     NeighborhoodQuery,
-    MemoryOperation,
+    PagedMemoryOperation,
     tool="get_neighborhood",
+    outlined=True,
     title="What is linked to a memory",
     trim=("neighbors", "cited"),
+    pages="neighbors",
+    total="count",
 ):
-    """The memories that are linked to one, up to three steps away, with type, weight, confidence and direction of each
-    link, and what it cites in the project. Use it to see why something was decided. find_causal_path leads from one
-    memory to another."""
+    """The memories linked to one, up to three steps away, with type, weight, confidence and direction of each link, and
+    what it cites in the project: the reasons of a decision."""
+
+    cursor: PageCursor = None
 
     def run(self, call: Call) -> navigate.Neighborhood:
         view = call.project.memory.view(call)
         found = navigate.neighborhood(view.library, self)
         note_walks(view, "get_neighborhood", navigate.paths_of(found))
-        return found
+        return navigate.page_of(found, call.offset)
+
+    def text(self, result: navigate.Neighborhood) -> str:
+        return lines.near(result)
 
 
 class FindCausalPath(
@@ -38,8 +47,8 @@ class FindCausalPath(
     title="How one memory leads to another",
 ):
     """The chain of causes from one memory to another, hop by hop; an empty path where no cause leads there.
-    cycle_detected tells that the links lead in a circle somewhere along it. path_type any follows every link but the
-    order in which a session stored them."""
+    cycle_detected tells that the links lead in a circle. path_type any follows every link but the order in which a
+    session stored them."""
 
     def run(self, call: Call) -> navigate.CausalPath:
         view = call.project.memory.view(call)
@@ -57,7 +66,7 @@ class EntailmentQuery(
 ):
     """The memories that a memory is part of (ancestors) and those that are part of it (descendants): by links of type
     Hierarchical, and among similar memories by terms, if one has most terms of the other. `method` says how it was
-    found. No hyperbolic embedding is trained; each result says whether a link or terms gave it."""
+    found. No hyperbolic embedding is trained."""
 
     def run(self, call: Call) -> navigate.Entailment:
         view = call.project.memory.view(call)
@@ -66,19 +75,26 @@ class EntailmentQuery(
 
 class GetRecentContext(
     RecentQuery,
-    MemoryOperation,
+    LatestMemoryOperation,
     tool="get_recent_context",
     outlined=True,
     title="Memories used last",
     trim=("memories",),
+    pages="memories",
+    total="count",
     example={"limit": 5},
 ):
     """The memories that were stored or recalled last, the latest first, for the start of a session. For a subject use
     search_graph."""
 
+    cursor: PageCursor = None
+
     def run(self, call: Call) -> navigate.Recent:
         view = call.project.memory.view(call)
-        return navigate.recent(view.library, self)
+        return navigate.recent(view.library, self, call.offset)
+
+    def text(self, result: navigate.Recent) -> str:
+        return lines.recent(result)
 
 
 class HydrateCitation(
@@ -87,9 +103,8 @@ class HydrateCitation(
     title="The whole text behind a citation",
     trim=("neighbors",),
 ):
-    """The whole memory behind a tag such as [node_ab12cd34], as inject_context and search_graph write them: text,
-    reason, origin, what it cites and whether that changed, and its neighbours. A long text comes in parts: call again
-    with offset=next_offset."""
+    """The whole memory behind a tag such as [node_ab12cd34]: text, reason, origin, what it cites and whether that
+    changed, and its neighbours. A long text comes in parts: call again with offset=next_offset."""
 
     citation_tag: Annotated[str, Meta(max_length=80, description="Such as [node_ab12cd34]")]
     offset: Annotated[int, Meta(ge=0, description="Character of the text to begin at")] = 0

@@ -45,5 +45,5 @@ def whole(view: "MemoryView", memory: Memory) -> WholeMemory:
         standing=standing,
         superseded_by=successor,
         cites=cites,
-        neighbors=tuple(LinkedMemory(each.node_id, each.title, each.link) for each in around),
+        neighbors=tuple(LinkedMemory(each.node_id, each.title or each.snippet, each.link) for each in around),
     )

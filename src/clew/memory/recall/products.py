@@ -42,8 +42,10 @@ class SearchFilters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True):
     results: tuple[MemoryHit, ...]
     count: int
+    """Results on all pages."""
     notes: tuple[str, ...] = ()
     truncated: bool = False
+    next_cursor: str | None = None
 
 
 class ConflictAlert(msgspec.Struct, frozen=True):
@@ -88,12 +90,13 @@ def search_graph(view: "MemoryView", asked: MemoryQuery, call: "Call") -> Search
     view.note_question(query, ranked)
     ranked, absent = _fitting(query, view.modulated(call, query, ranked))
     branches = Branches(view.library)
+    count, ranked = len(ranked), ranked[call.offset :]
     hits = tuple(hit_of(each, branches, with_content=asked.include_content) for each in ranked)
     for number, hit in enumerate(hits, start=1):
-        call.progress(number, len(hits), f"{hit.citation_tag} {hit.title}")
+        call.progress(number, len(hits), f"{hit.citation_tag} {hit.title or hit.snippet}")
     view.note_exchange("search_graph", query, [hit.node_id for hit in hits], scores=[hit.similarity for hit in hits])
     _note_coverage(view, ranked)
-    return SearchAnswer(results=hits, count=len(hits), notes=(*absent, *notes))
+    return SearchAnswer(results=hits, count=count, notes=(*absent, *notes))
 
 
 def _fitting(query: str, ranked: "list[RecalledMemory]") -> "tuple[list[RecalledMemory], tuple[str, ...]]":

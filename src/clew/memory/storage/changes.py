@@ -20,6 +20,9 @@ from clew.store.interface import Event, Store, Transaction
 from clew.text.display import shortened
 
 RECOVERY = timedelta(days=30)
+ERASE = "erase"
+"""The operation that deletes a memory for good."""
+
 PURGE = "purge"
 """The operation that cannot be undone, and how the names of its records begin."""
 

@@ -1,15 +1,15 @@
 """History of memories: lineage, tombstones and logs. All of it is read from the store's events."""
 
+import itertools
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from itertools import count
 from typing import Any
 
 import msgspec
 
 from clew.memory.model import CHANGES, EXCHANGES, LONGEST_SNIPPET, MEMORIES, MemoryLinkKind
 from clew.memory.scope import BY_ID, MemoryFilters
-from clew.memory.storage.changes import EXPIRY, PURGE, ChangeJournal, ChangeRecord, moment_of
+from clew.memory.storage.changes import ERASE, EXPIRY, PURGE, ChangeJournal, ChangeRecord, moment_of
 from clew.memory.storage.index import IndexedMemory
 from clew.memory.storage.library import MemoryReader, normal_id
 from clew.memory.storage.requests import Component, LogLevel, LogQuery, TombstoneQuery
@@ -69,7 +69,9 @@ class TombstoneHit(msgspec.Struct, frozen=True, kw_only=True):
 class Tombstones(msgspec.Struct, frozen=True, kw_only=True):
     tombstones: tuple[TombstoneHit, ...]
     count: int
+    """Tombstones on all pages; those beyond `limit` do not count."""
     truncated: bool = False
+    next_cursor: str | None = None
 
 
 class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,7 +88,10 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
 class Logs(msgspec.Struct, frozen=True, kw_only=True):
     entries: tuple[LogEntry, ...]
     explanation_for_user: str
+    total: int = 0
+    """Entries on all pages; those beyond `limit` do not count."""
     truncated: bool = False
+    next_cursor: str | None = None
 
 
 class MemoryHistory:
@@ -128,6 +133,10 @@ class MemoryHistory:
             )
         for link in self._library.index.links([id], (MemoryLinkKind.SUPERSEDES,)):
             (before if link.source == id else after)[link.target if link.source == id else link.source] = None
+        is_erased = bool(events) and self._changes.get(events[-1].reversal_hash).operation == ERASE
+        if is_erased:
+            # No hash undoes anything of a memory whose text is gone.
+            events = [msgspec.structs.replace(event, reversal_hash="") for event in events]
         return Lineage(
             node_id=id,
             forgotten=not there,
@@ -142,7 +151,7 @@ class MemoryHistory:
         seen = {*index.visible(wanted, viewer), *index.visible(wanted, viewer, _FORGOTTEN)}
         return tuple(id for id in wanted if id in seen)
 
-    def tombstones(self, asked: TombstoneQuery) -> Tombstones:
+    def tombstones(self, asked: TombstoneQuery, offset: int = 0) -> Tombstones:
         """Forgotten memories that can still be restored, the latest first."""
         now = moment_of(self._changes.now())
         since = moment_of(asked.deleted_after) if asked.deleted_after else None
@@ -152,7 +161,7 @@ class MemoryHistory:
             if len(found) > limit:
                 break
             hash, record = self._deletion(row.id)
-            if record.operation == "erase":
+            if record.operation == ERASE:
                 continue
             memory = self._library.forgotten(row.id)
             text = f"{memory.title} {memory.text} {record.rationale}".casefold()
@@ -162,7 +171,7 @@ class MemoryHistory:
             found.append(
                 TombstoneHit(
                     node_id=row.id,
-                    title=memory.title,
+                    title=memory.own_title,
                     snippet=one_line(memory.text, LONGEST_SNIPPET),
                     deleted_at=record.at,
                     operation=record.operation,
@@ -174,11 +183,11 @@ class MemoryHistory:
                     recoverable=True,
                 )
             )
-        shown = tuple(found[:limit])
-        return Tombstones(tombstones=shown, count=len(shown), truncated=len(found) > limit)
+        shown, count = tuple(found[offset:limit]), min(len(found), limit)
+        return Tombstones(tombstones=shown, count=count, truncated=len(found) > limit)
 
     def _forgotten_rows(self) -> Iterator[IndexedMemory]:
-        for offset in count(0, _PAGE):
+        for offset in itertools.count(0, _PAGE):
             rows = self._library.index.latest(self._library.viewer, _FORGOTTEN, _PAGE, offset)
             yield from rows
             if len(rows) < _PAGE:
@@ -189,7 +198,7 @@ class MemoryHistory:
         hash = self._library.index.touched(id)[-1][1]
         return hash, self._changes.get(hash)
 
-    def logs(self, asked: LogQuery) -> Logs:
+    def logs(self, asked: LogQuery, offset: int = 0) -> Logs:
         """List stores, curations and recalls, the latest first."""
         shown, limit = _LEVELS[: _LEVELS.index(asked.level) + 1], asked.limit
         entries: list[LogEntry] = []
@@ -208,7 +217,12 @@ class MemoryHistory:
             f"The last {min(len(entries), limit)} things that happened to the memory. What was forgotten within 30 days"
             " can be restored with restore_from_hash; search_tombstones finds it. What was never stored is not here."
         )
-        return Logs(entries=tuple(entries[:limit]), explanation_for_user=said, truncated=len(entries) > limit)
+        return Logs(
+            entries=tuple(entries[offset:limit]),
+            explanation_for_user=said,
+            total=min(len(entries), limit),
+            truncated=len(entries) > limit,
+        )
 
     def _latest(self) -> Iterator[tuple[str, dict[str, Any], LogEntry, tuple[str, ...]]]:
         """Changes and exchanges as they were recorded, the latest first, as entries of the log, with those of their
@@ -235,12 +249,12 @@ class MemoryHistory:
         deletes = record.operation in ("forget", "merge")
         return LogEntry(
             timestamp=record.at,
-            level="warn" if record.operation in ("erase", EXPIRY, PURGE) else "info",
+            level="warn" if record.operation in (ERASE, EXPIRY, PURGE) else "info",
             component=_COMPONENTS.get(record.operation, "curation"),
             action=record.operation,
             node_ids=record.memories,
             reason=record.rationale,
-            recoverable=record.operation not in ("erase", EXPIRY, PURGE) and record.expires_at > self._changes.now(),
+            recoverable=record.operation not in (ERASE, EXPIRY, PURGE) and record.expires_at > self._changes.now(),
             recovery_tool="restore_from_hash" if deletes else None,
         )
 
@@ -267,7 +281,7 @@ def _kind(record: ChangeRecord, id: str) -> str:
         "annotate": "annotated",
         "boost": "boosted",
         "forget": "deleted",
-        "erase": "deleted",
+        ERASE: "deleted",
         "restore": "restored",
     }
     return names.get(record.operation, record.operation)

@@ -411,6 +411,14 @@ class MemoryIndex(DerivedFile):
         with self.asked() as connection:
             return connection.execute(query, (before or 2**62, after, limit)).fetchall()
 
+    def last(self, *collections: str) -> int:
+        """The event of the last change or exchange; 0 where nothing happened yet."""
+        marks = ", ".join("?" for _ in collections)
+        query = f"SELECT coalesce(max(seq), 0) FROM happened WHERE collection IN ({marks})"  # noqa: S608
+        with self.asked() as connection:
+            (last,) = connection.execute(query, collections).fetchone()
+            return int(last)
+
     def exchanges_from(self, limit: int) -> tuple[int | None, int]:
         """The event of the first of the last exchanges, if there was any, and the last event of all."""
         query = "SELECT min(seq) FROM (SELECT seq FROM happened WHERE collection = ? ORDER BY seq DESC LIMIT ?)"

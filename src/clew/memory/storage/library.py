@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from clew.errors import Conflict, Forgotten, InvalidArgument, NotFound
-from clew.memory.model import MEMORIES, Memory
+from clew.memory.model import CHANGES, MEMORIES, Memory
 from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, MemoryFilters, Viewer
+from clew.memory.storage.changes import ERASE
 from clew.memory.storage.home import Home
 from clew.memory.storage.index import IndexedMemory
 from clew.store.interface import Damaged
@@ -32,12 +33,24 @@ class MemoryReader:
         if id in self.index.visible((id,), self.viewer, BY_ID):
             return self._read(id)
         if id in self.index.visible((id,), self.viewer, FORGOTTEN_BY_ID):
+            if self._is_erased(id):
+                raise Forgotten(
+                    f"The memory {id} was deleted for good.",
+                    hint="Nothing brings it back; get_node_lineage says when and why.",
+                    data={"node_id": id},
+                )
             raise Forgotten(
                 f"The memory {id} was forgotten.",
                 hint="restore_from_hash brings it back; search_tombstones gives its reversal_hash.",
                 data={"node_id": id},
             )
         raise NotFound(f"There is no memory '{shortened(id)}'.", hint=_HOW, data={"node_id": id[:80]})
+
+    def _is_erased(self, id: str) -> bool:
+        """True if the last change of a memory deleted it for good."""
+        (*_, (_, hash)) = self.index.touched(id)
+        change = self.home.store.get(CHANGES, hash)
+        return change is not None and change.data["operation"] == ERASE
 
     def get_many(self, ids: Iterable[str], filters: MemoryFilters = EVERYTHING) -> dict[str, Memory]:
         """The memories among these ids that may be seen, in their order. A damaged one is left out and reported."""

@@ -1,6 +1,7 @@
 """Secrets are taken out of a text before it is stored; the answer names their kind and place, never their value.
 
-A secret is known by its shape (`secret_kinds.TOKENS`), or by what it is assigned to (`assigned.py`).
+A secret is known by its shape (`secret_kinds.TOKENS`), by what it is assigned to (`assigned.py`),
+or by its check digit (`personal.py`).
 """
 
 from collections.abc import Iterator
@@ -9,6 +10,9 @@ from typing import Any
 import msgspec
 
 from clew.memory.texts.secret_kinds import NAME_MARKS, TOKENS, compiled
+
+_FEWEST_DIGITS = 9
+"""Of a number of a person; texts with fewer have none."""
 
 
 class Redaction(msgspec.Struct, frozen=True):
@@ -77,6 +81,10 @@ def _found(text: str, field: str) -> Iterator[Redaction]:
         from clew.memory.texts.assigned import assigned
 
         places += assigned(text)
+    if sum(map(str.isdigit, text)) >= _FEWEST_DIGITS:
+        from clew.memory.texts.personal import personal_numbers
+
+        places += personal_numbers(text)
     end = 0
     for start, stop, kind in sorted(places, key=lambda place: (place[0], -place[1])):
         if start >= end:

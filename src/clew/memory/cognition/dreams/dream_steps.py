@@ -21,7 +21,7 @@ from clew.memory.navigation.spaces import entities
 from clew.memory.places import each_once
 from clew.memory.scope import BY_ID
 from clew.memory.writing.remember import STATED, causal_links
-from clew.text.keywords import overlap
+from clew.text.keywords import keywords, overlap
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
@@ -182,10 +182,15 @@ def propose_links(view: "MemoryView", marks: Marks, most: int, give_way: Yield) 
         give_way()
         linked_to = {end for link in view.library.index.links([one.id]) for end in (link.source, link.target)}
         for other in memories[at + 1 : _LOOKED_AT]:
-            shared = named[one.id] & named[other.id]
+            shared = {each for each in named[one.id] & named[other.id] if _is_subject(each)}
             if len(shared) >= _SHARED and other.id not in linked_to and overlap(one.text, other.text) <= _FAR:
                 blind.append({"memories": [one.id, other.id], "shared": sorted(shared)[:_TOP]})
     return StepResult(report={"link_proposals": proposals[:_LOOKED_AT], "blind_spots": blind[:_LOOKED_AT]})
+
+
+def _is_subject(entity: str) -> bool:
+    """True if an entity is more than a number or a word that every text has."""
+    return any(any(map(str.isalpha, word)) for word in keywords(entity))
 
 
 def collapse_episodes(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> StepResult:
