@@ -156,6 +156,20 @@ def test_one_damaged_record_does_not_take_the_others_away(tmp_path: Path) -> Non
 
 
 # Verifies: REQ-d00247-B
+def test_a_version_that_is_no_number_is_damage_and_nothing_is_written_over_it(tmp_path: Path) -> None:
+    with closing(open_sqlite(tmp_path / "notes.db")) as store:
+        with store.transaction(actor="ada") as transaction:
+            transaction.put("notes", "lamp", "burns")
+        with closing(sqlite3.connect(tmp_path / "notes.db")) as connection, connection:
+            connection.execute("PRAGMA ignore_check_constraints = ON")
+            connection.execute("UPDATE entries SET version = 'x'")
+        with pytest.raises(StoreCorrupt, match="version of notes/lamp"), store.transaction(actor="ada") as transaction:
+            transaction.put("notes", "lamp", "is out")
+        with closing(sqlite3.connect(tmp_path / "notes.db")) as connection:
+            assert connection.execute("SELECT version, data FROM entries").fetchall() == [("x", '"burns"')]
+
+
+# Verifies: REQ-d00247-B
 def test_every_error_by_damage_says_which_file_has_it(tmp_path: Path) -> None:
     path = tmp_path / "clew.db"
     with closing(open_sqlite(path)) as store:

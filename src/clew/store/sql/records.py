@@ -130,7 +130,12 @@ class SqlTransaction(Generic[C]):
     def _entry(self, collection: str, id: str) -> tuple[int, str | None]:
         """The last version used under the id, live or not, and the value of the live record."""
         row = self._row("SELECT version, data FROM entries WHERE collection = ? AND id = ?", collection, id)
-        return (0, None) if row is None else (row[0], row[1])
+        if row is None:
+            return 0, None
+        version, before = row
+        if not isinstance(version, int):
+            raise self._store.damaged(f"the version of {collection}/{id} is no number")
+        return version, before
 
     def _row(self, query: str, *values: str) -> tuple[Any, ...] | None:
         with self._store.translated():
