@@ -3,12 +3,12 @@
 Half of the repositories are held out: nothing is tuned on them, and their misses are never printed.
 """
 
-import hashlib
-import tomllib
 from pathlib import Path
 from typing import Literal
 
 import msgspec
+
+from benchmarks import question_sets
 
 FOLDER = Path(__file__).parent
 FROZEN = "e6c140ca2ebd5260ae7dee100bf1dc318338862285e71d3ac5772029ce11654f"
@@ -39,29 +39,15 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return path in self.places or any(flat(answer) in said for answer in self.answers)
 
 
-class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    repository: str
-    """OWNER/NAME as its host spells it; the clone is a folder of that name."""
-    commit: str
-    held_out: bool
-    question: tuple[Question, ...]
-
-    @property
-    def name(self) -> str:
-        return self.repository.partition("/")[2]
+QuestionSet = question_sets.QuestionSet[Question]
 
 
 def sets() -> tuple[QuestionSet, ...]:
-    """All sets, those for development first."""
-    read = [
-        msgspec.convert(tomllib.loads(each.read_text(encoding="utf-8")), QuestionSet)
-        for each in sorted(FOLDER.glob("questions_*.toml"))
-    ]
-    return tuple(sorted(read, key=lambda each: (each.held_out, each.name)))
+    return question_sets.sets_in(FOLDER, Question)
 
 
 def frozen() -> str:
-    return hashlib.sha256(b"".join(each.read_bytes() for each in sorted(FOLDER.glob("questions_*.toml")))).hexdigest()
+    return question_sets.hash_of(FOLDER)
 
 
 def flat(text: str) -> str:
