@@ -190,3 +190,19 @@ def test_indexes_of_scip_python_and_scip_typescript_say_what_the_source_says(
             own = {place for place, kind, _ in expected[target] if kind != "export"}
             assert known == own, target
         assert [each.said.split()[0] for each in file.indexed.indexes()] == [f"scip-{name}"]
+
+
+# Verifies: REQ-d00788-A
+def test_a_file_that_an_index_names_twice_counts_once(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    for more in ("", "./"):
+        put(tmp_path, index({f"{more}tower.py": [], **documents()}))
+        with opened(tmp_path, {}) as project:
+            assert bases(project, "Bell.ring") == [("tower.py:2", "call", "index")]
+
+
+# Verifies: REQ-d00788-A
+def test_numbers_of_more_than_64_bits_are_damage_and_roles_are_what_the_format_knows() -> None:
+    with pytest.raises(FormatError):
+        list(documents_in(index({"tower.py": [(1, 6, 10, RING, 2**65)]})))
+    list(documents_in(index({"tower.py": [(1, 6, 10, RING, 2**63)]})))

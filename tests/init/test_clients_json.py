@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.properties import examples
 
 from clew.setup.clients.configure import client_config, write_plan
+from clew.setup.clients.json_text import read_object
 
 # Verifies: REQ-d00018-C
 
@@ -133,3 +134,8 @@ def test_numbers_and_escapes_keep_their_spelling(project):
     after = client_config("claude-code", project, ("clew",)).after
 
     assert after.startswith(text.removesuffix("}}"))
+
+
+@pytest.mark.parametrize("between", ["/" * 200, "/**/" * 60, "/* a */ // b\n" * 60], ids=["slashes", "empty", "both"])
+def test_many_comments_between_members_are_read_at_once(between: str) -> None:
+    assert read_object(f'{{"a": 1,\n  {between}\n"b": 2,{between}\n}}') == {"a": 1, "b": 2}

@@ -180,4 +180,9 @@ def test_manifests_of_other_languages_are_read() -> None:
     assert compose[0].text == "- 80:8035"
     assert facts_in("Makefile", "tides:\n\tpython -m tides\n")[0].text == "tides:\n\tpython -m tides"
     assert facts_in("package.json", "not json") == []
+    assert facts_in("package.json", "[" * 200_000) == []
+    # Work that grows with the square of a line or file would take minutes here.
+    assert len(facts_in("pyproject.toml", f"[project]\nname = a{' ' * 100_000}b,\n")) == 1
+    many = ",\n".join(f'"key{number}": "1"' for number in range(20_000))
+    assert len(facts_in("package.json", f'{{"dependencies": {{\n{many}\n}}}}')) == 20_000
     assert facts_in("docs/guide.md", "# Guide") == []

@@ -84,3 +84,9 @@ def test_check_lists_it_and_fails_for_none(tmp_path: Path) -> None:
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert said.returncode == 0, said.stderr
     assert "AGENTS.md:1: info notes.gone: 'src/gate.py' is named here, and there is no such file." in said.stdout
+
+
+# Verifies: REQ-d00448-A
+def test_a_name_that_no_file_system_takes_is_gone_like_any_other(tmp_path: Path) -> None:
+    long = f"src/{'a' * 300}.py"
+    assert gone(tmp_path, f"# Notes\n\nGates are in `{long}`.\n") == [(3, long)]

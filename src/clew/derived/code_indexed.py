@@ -81,10 +81,11 @@ class IndexedPlaces:
             self._forget(connection, index.path)
             values = (index.path, index.stamp, index.said)
             connection.execute("INSERT INTO indexes VALUES (?, ?, ?, ?)", (*values, checksum(*values)))
-            for each in files:
+            # An index may name a file twice, in several spellings.
+            for each in {each.path: each for each in files}.values():
                 packed = sealed(_encode(each), index.path, each.path)
                 number = connection.execute(
-                    "INSERT OR REPLACE INTO indexed (path, origin, content_hash, places) VALUES (?, ?, ?, ?)",
+                    "INSERT INTO indexed (path, origin, content_hash, places) VALUES (?, ?, ?, ?)",
                     (each.path, index.path, each.content_hash, packed),
                 ).lastrowid
                 numbers = {self._number_of(symbol) for symbol in each.symbols}

@@ -7,6 +7,7 @@ command of a manifest that lists its commands. Placeholders, patterns, examples 
 # Implements: REQ-d00448
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -26,6 +27,8 @@ NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules", ".github/copilot
 _RULES = ".cursor/rules"
 _MOST_RULES = 100
 _LARGEST = 500_000
+_MOST_MISSING = 200
+"""Files that are looked for in the whole project and asked of git; those behind count as there."""
 _MOST_NAMES = 100_000
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
@@ -119,16 +122,21 @@ class _Known:
         self._names: frozenset[str] | None = None
         self._partial = False
         self._scripts: frozenset[str] | None = None
+        self._missing = 0
 
     def has_file(self, path: str, beside: PurePosixPath, *, is_link: bool) -> bool:
         """True also where it cannot be told: below a folder that is not there, in one that git ignores, or as the end
         of a longer path."""
         places = (path, (beside / path).as_posix())
-        if any((self._root / place).exists() for place in places):
+        # False also for a name that no file system takes.
+        if any(os.path.exists(self._root / place) for place in places):  # noqa: PTH110
             return True
         if ".." in PurePosixPath(path).parts or path.split("/")[0].count("."):
             return True
-        if not (self._root / path.split("/")[0]).is_dir() or (is_link and beside.parts):
+        if not os.path.isdir(self._root / path.split("/")[0]) or (is_link and beside.parts):  # noqa: PTH112
+            return True
+        self._missing += 1
+        if self._missing > _MOST_MISSING:
             return True
         names = self._all_names()
         if self._partial or any(each.endswith(f"/{path}") for each in names):

@@ -26,6 +26,7 @@ _LOCAL = b"local "
 _VARINT, _EIGHT, _LENGTH, _FOUR = 0, 1, 2, 5
 _LAST = re.compile(r"(?:`((?:[^`]|``)+)`|([\w$+\-]+))(?:[#.!]|\([\w$+\-]*\)\.)$")
 _LONGEST_SYMBOL = 2_000
+_ALL_ROLES = 0xFFFF
 
 Field = tuple[int, int | memoryview]
 
@@ -101,7 +102,7 @@ def _occurrence(data: memoryview, symbols: dict[bytes, str]) -> ScipOccurrence |
         elif number == 2 and isinstance(value, memoryview):
             symbol = bytes(value)
         elif number == 3 and isinstance(value, int):
-            roles = value
+            roles = value & _ALL_ROLES
     if not symbol or len(symbol) > _LONGEST_SYMBOL or symbol.startswith(_LOCAL):
         return None
     if len(place) == 4 and place[0] == place[2]:
@@ -146,8 +147,10 @@ def _varint(data: memoryview, at: int) -> tuple[int, int]:
         at += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
+            if value >> 64:
+                break
             return value, at
-    raise _broken("it has a number of more than ten bytes")
+    raise _broken("it has a number of more than 64 bits")
 
 
 def _numbers(data: memoryview) -> list[int]:

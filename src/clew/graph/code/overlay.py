@@ -25,7 +25,7 @@ from clew.workspace.paths import raw
 
 USUAL = "index.scip"
 """The name of an index at the top of a project that is read without being configured."""
-LARGEST = 300_000_000
+LARGEST = 100_000_000
 AT_ONCE = 3_000_000
 """Bytes of an index that an answer waits for; a larger one is read in the background."""
 _FEWEST_RIGHT = 0.98
@@ -90,18 +90,21 @@ class IndexOverlay:
         self, file: CodeFile, path: str, data: bytes, written_ns: int, check: Callable[[], None]
     ) -> tuple[str, list[IndexedFile]]:
         now = {each.path: each for each in file.files()}
-        said, documents = "", []
+        said, paths = "", []
         for each in documents_in(data):
             check()
             if isinstance(each, str):
                 said = each
             elif each.path:
-                documents.append(each)
-        base = _base(posixpath.dirname(path), (each.path for each in documents), now.keys())
+                paths.append(each.path)
+        base = _base(posixpath.dirname(path), paths, now.keys())
         differing = self._differing(path)
         found = []
-        for document in documents:
+        # Read again instead of kept: all documents of an index take many times its size.
+        for document in documents_in(data):
             check()
+            if isinstance(document, str) or not document.path:
+                continue
             own = posixpath.normpath(posixpath.join(base, document.path))
             source = now.get(own)
             if source is None or not source.content_hash:

@@ -98,12 +98,12 @@ class HookHandler:
     def _answer_to(self, event: HookEvent, check: Callable[[], None]) -> HookAnswer:
         if self._memory.home.doubt is not None:
             return HookAnswer()
-        self._follow(event)
-        if event.kind == STOP and event.host in TELLS_USER:
-            return HookAnswer(self._open_obligations(event))
-        if event.kind not in INJECTS.get(event.host, ()):
-            return HookAnswer()
         try:
+            self._follow(event)
+            if event.kind == STOP and event.host in TELLS_USER:
+                return HookAnswer(self._open_obligations(event))
+            if event.kind not in INJECTS.get(event.host, ()):
+                return HookAnswer()
             # Read first: what is being handled meanwhile is in the index afterwards.
             shown = spool.shown_in(address.spools(str(self._root)), event.session)
             view, again = self._view(event), self._again.get(event.session) or frozenset()
@@ -133,7 +133,11 @@ class HookHandler:
         on = self._guard.switches
         if not (on.after or on.end):
             return said
-        suspects = self._guard.after(event.paths, event.parts)
+        try:
+            suspects = self._guard.after(event.paths, event.parts)
+        except (ClewError, OSError) as error:
+            log.info("What became suspect is not known: %s", error)
+            return said
         keys = tuple(line.key.removeprefix("requirement:") for line in suspects if line.key != "run")
         told = suspects_line(suspects) if on.after and not turn.is_told else ""
         suspect = tuple(dict.fromkeys((*turn.suspect, *keys)))

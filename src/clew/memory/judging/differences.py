@@ -174,13 +174,7 @@ def _subjects(
     right = _missing(tuple(other.subject), one.words)
     if left and right:
         return _first_shown(one, left), _first_shown(other, right)
-    labels = [
-        next(
-            (each for each in unmatched if each.dimension in ("label", "version") and _in_subject(statement, each)),
-            None,
-        )
-        for statement, unmatched in zip((one, other), numbers, strict=True)
-    ]
+    labels = [_label(statement, unmatched) for statement, unmatched in zip((one, other), numbers, strict=True)]
     if labels[0] is not None and labels[1] is not None:
         return f"'{labels[0].text}'", f"'{labels[1].text}'"
     return None
@@ -230,7 +224,7 @@ def _swapped(one: ReadStatement, other: ReadStatement) -> str:
         if (
             taken
             and not taken & second.denied_words
-            and _share(first.words, _missing(first.words, second.words)) >= 0.4
+            and _share(first.words, _missing(first.words, second.words)) >= _PARTLY
         ):
             return f"one denies {_quoted(first, taken)}, which the other says"
     if sorted(one.words) == sorted(other.words) and one.words != other.words and not _passive(one) ^ _passive(other):

@@ -20,7 +20,7 @@ _FIRST_MEMBER = re.compile(r"[ \t\r\n]*\{[ \t\r\n]*\n([ \t]*)[^ \t\r\n]")
 
 
 _TOKENS = re.compile(
-    r'"(?:[^"\\\n]|\\.)*"|//[^\r\n]*|/\*.*?\*/|,(?=(?:[ \t\r\n]|//[^\r\n]*|/\*.*?\*/)*[}\]])', re.DOTALL
+    r'"(?:[^"\\\n]|\\.)*"|//[^\r\n]*|/\*.*?\*/|,(?=(?:[ \t\r\n]++|//[^\r\n]*+|(?>/\*.*?\*/))*+[}\]])', re.DOTALL
 )
 """Strings, which are kept, then comments and trailing commas."""
 _TO_END = re.compile(r"[ \t]*(,?)[ \t]*(?://[^\r\n]*|/\*[^\n]*?\*/[ \t]*(?=\r?\n))")

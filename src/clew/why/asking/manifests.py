@@ -7,6 +7,7 @@ Each fact is a line of the file with the words in which people ask for it.
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,8 @@ _MOST_FACTS = 400
 _OF_TOOLS, _OF_GROUPS = 0.4, 0.8
 _DEEPEST = 3
 """Folders above the manifest of a package."""
-_KEY = re.compile(r"\s*[\"']?(?P<key>[A-Za-z0-9_.@/-]+)[\"']?\s*[:=]\s*(?P<value>.+?)\s*,?\s*$")
+_KEY = re.compile(r"\s*[\"']?(?P<key>[A-Za-z0-9_.@/-]+)[\"']?\s*[:=]\s*(?P<value>\S.*)$")
+_JSON_KEY = re.compile(r'[ \t]*"(?P<key>[^"\\]*)"')
 _TABLE = re.compile(r"\s*\[\[?(?P<name>[^\]]+)\]\]?\s*(?:#.*)?$")
 _REQUIREMENT = re.compile(r"\s*[\"']?(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*(?:[<>=!~^;@ ].*)?$")
 _LISTED = re.compile(r"[\"'](?P<said>[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?[^\"']*)[\"']")
@@ -65,7 +67,7 @@ def manifest_facts(project: "Project") -> list[ManifestFact]:
     for path in sorted((each.path for each in scan(root, _SELECTION).files), key=lambda each: (each.count("/"), each)):
         text = read_text(project, path) if path.count("/") <= _DEEPEST else None
         if text is not None and len(text.data) <= _MOST_BYTES:
-            found += facts_in(path, "\n".join(text.lines))
+            found += facts_in(path, "\n".join(text.lines))[: _MOST_FACTS - len(found)]
         if len(found) >= _MOST_FACTS:
             break
     return found
@@ -97,12 +99,16 @@ def _toml(path: str, text: str) -> Iterator[ManifestFact]:
             continue
         pair = _KEY.match(line)
         if pair is not None and not (key and line.startswith((" ", "\t"))):
-            key = pair["key"]
-            yield from _pair(path, number, line, table, key, pair["value"])
-            if not pair["value"].startswith("[") or pair["value"].rstrip().endswith("]"):
+            key, value = pair["key"], _without_comma(pair["value"])
+            yield from _pair(path, number, line, table, key, value)
+            if not value.startswith("[") or value.endswith("]"):
                 key = ""
         elif key and (entry := _LISTED.search(line)):
             yield _entry(path, number, line, table, key, entry["said"])
+
+
+def _without_comma(value: str) -> str:
+    return value.rstrip().removesuffix(",").rstrip()
 
 
 def _pair(path: str, number: int, line: str, table: str, key: str, value: str) -> Iterator[ManifestFact]:
@@ -135,15 +141,19 @@ def _entry(path: str, number: int, line: str, table: str, key: str, said: str) -
 def _package_json(path: str, text: str) -> Iterator[ManifestFact]:
     try:
         data: Any = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     if not isinstance(data, dict):
         return
     lines = text.splitlines()
+    places: dict[str, list[int]] = {}
+    for at, line in enumerate(lines):
+        if found := _JSON_KEY.match(line):
+            places.setdefault(found["key"], []).append(at)
 
     def place(key: str, after: int = 0) -> int:
-        named = f'"{key}"'
-        return next((at for at in range(after, len(lines)) if lines[at].lstrip().startswith(named)), -1)
+        at = places.get(key, [])
+        return next(iter(at[bisect_left(at, after) :]), -1)
 
     for group, value in data.items():
         at = place(group)
